@@ -9,8 +9,8 @@
 
 namespace parafield {
 
-/// Calls f.template operator()<Backend>() with the backend type of a device. On the CPU it is that of the
-/// best (or forced) instruction set. Throws Error(device) for a device that is missing.
+/// Calls f.template operator()<Backend>() with the backend type of a device. On the CPU, this is the backend
+/// of the best (or forced) instruction set. Throws Error(device) if the device is missing.
 template <class F>
 decltype(auto) with_backend(const Device& device, F f) {
   if (device.kind == Device::Kind::cuda) {
@@ -29,7 +29,7 @@ decltype(auto) with_backend(const Device& device, F f) {
       return f.template operator()<CpuBackend<InstructionSet::v2>>();
   }
 #else
-  instruction_set();  // refuses any other
+  instruction_set();  // throws if another one is forced
   return f.template operator()<CpuBackend<InstructionSet::baseline>>();
 #endif
 }

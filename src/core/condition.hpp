@@ -3,10 +3,10 @@
 
 namespace parafield {
 
-/// Where a step says whether other steps run: `only_if` of a backend. It lies in the backend's memory.
+/// Where a step decides whether other steps run; see a backend's `only_if`.
 struct Condition {
-  int* value;                     ///< not 0: they run
-  unsigned long long handle = 0;  ///< on CUDA, of the graph's node (a cudaGraphConditionalHandle); 0 = none
+  int* value;                     ///< in the backend's memory; not 0: the steps run
+  unsigned long long handle = 0;  ///< CUDA: cudaGraphConditionalHandle of the graph's node; 0 = none
 };
 
 }  // namespace parafield

@@ -7,7 +7,7 @@
 
 namespace parafield {
 
-/// The parts, written one after the other.
+/// The parts, concatenated.
 template <class... Parts>
 std::string text(const Parts&... parts) {
   std::ostringstream stream;
@@ -15,7 +15,7 @@ std::string text(const Parts&... parts) {
   return stream.str();
 }
 
-/// Throws Error(code) with the parts, written one after the other, as its message.
+/// Throws Error(code) with the concatenated parts as its message.
 template <class... Parts>
 [[noreturn]] void fail(ErrorCode code, const Parts&... parts) {
   throw Error(code, text(parts...));

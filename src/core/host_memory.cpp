@@ -11,7 +11,7 @@
 #include <unistd.h>
 #endif
 
-// The address sanitizer watches only blocks of malloc.
+// The address sanitizer only checks blocks from malloc.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define PF_WATCHED
@@ -32,19 +32,19 @@ constexpr std::size_t rounded_up(std::size_t bytes, std::size_t unit) {
 
 constexpr std::size_t huge_page = std::size_t(2) << 20;
 
-/// Whether a block comes from the system itself.
+/// Whether a block is mapped directly from the system.
 bool is_mapped(std::size_t bytes) { return bytes >= huge_page - huge_page / 4; }
 
-/// Bytes at the beginning of a block that get huge pages. The last page is one, too, if the block needs three quarters
-/// of it.
+/// Bytes at the beginning of a block that get huge pages. The last page is huge too if the block fills three
+/// quarters of it.
 std::size_t huge_bytes(std::size_t bytes) { return (bytes + huge_page / 4) / huge_page * huge_page; }
 
-/// Bytes of the pages of a block.
+/// Total bytes of a block's pages.
 std::size_t mapped_bytes(std::size_t bytes) {
   return std::max(rounded_up(bytes, std::size_t(sysconf(_SC_PAGESIZE))), huge_bytes(bytes));
 }
 
-/// A block that begins at a huge page.
+/// Maps a block that begins on a huge page boundary.
 void* map(std::size_t bytes) {
   const std::size_t wanted = mapped_bytes(bytes), taken = wanted + huge_page;
   void* const all = mmap(nullptr, taken, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -55,7 +55,7 @@ void* map(std::size_t bytes) {
   char* const data = begin + before;
   if (before > 0) munmap(begin, before);
   munmap(data + wanted, taken - before - wanted);
-  madvise(data, huge_bytes(bytes), MADV_HUGEPAGE);  // it may fail; then pages are small
+  madvise(data, huge_bytes(bytes), MADV_HUGEPAGE);  // may fail; then the pages stay small
   return data;
 }
 

@@ -4,12 +4,12 @@
 
 namespace parafield {
 
-/// Zero-filled host memory, aligned to 64 bytes; null if there is none. On Linux large blocks come from the system,
-/// page by page as they are first used: what nobody uses takes no memory. They get huge pages where the system has
-/// them: faults of small pages take five times as long as to fill the memory, and steps that read far apart wait for
-/// the addresses of small pages.
+/// Allocates zero-filled host memory, aligned to 64 bytes; returns null on failure. On Linux, large blocks
+/// come directly from the system and get each page on first use, so unused parts take no memory. They use
+/// huge pages if the system has them: with small pages, page faults take five times as long as filling the
+/// memory, and steps that read at distant addresses wait for address translation.
 void* allocate_host(std::size_t bytes);
-/// Releases it. `data` may be null; `bytes` are those that were asked for.
+/// Frees memory of `allocate_host`. `data` may be null; `bytes` must be the size that was requested.
 void release_host(void* data, std::size_t bytes);
 
 }  // namespace parafield

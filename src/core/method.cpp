@@ -17,9 +17,10 @@ void fail_parameter(std::string_view method, std::string_view name, const std::s
        "; allowed: ", allowed);
 }
 
-/// Number of characters to insert, remove, replace or swap with the next until `a` is `b`.
+/// Edit distance: how many characters to insert, remove, replace or swap with their neighbor to turn `a` into
+/// `b`.
 static std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> before, above, row(b.size() + 1);  // row i: from the first i characters of a
+  std::vector<std::size_t> before, above, row(b.size() + 1);  // row i: distances of a's first i characters
   std::iota(row.begin(), row.end(), 0);
   for (std::size_t i = 1; i <= a.size(); ++i) {
     before = std::exchange(above, row);
@@ -33,7 +34,7 @@ static std::size_t distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-/// The words of a name, which '-' separates.
+/// The words of a name, separated by '-'.
 static std::vector<std::string_view> words_of(std::string_view name) {
   std::vector<std::string_view> words = {name};
   for (auto end = name.find('-'); end != name.npos; end = words.back().find('-')) {
@@ -44,8 +45,8 @@ static std::vector<std::string_view> words_of(std::string_view name) {
   return words;
 }
 
-/// Number of changes that make one word of a name another; npos if the words are not alike. A typing error
-/// seldom changes the first letter.
+/// Number of edits that turn one word into another; npos if the words are not similar. Similar words have the
+/// same first letter, because typing errors seldom change it, or their first two letters are swapped.
 static std::size_t changes_of_word(std::string_view a, std::string_view b) {
   const bool same_start =
       a.substr(0, 1) == b.substr(0, 1) || (a.size() > 1 && b.size() > 1 && a[0] == b[1] && a[1] == b[0]);
@@ -54,7 +55,7 @@ static std::size_t changes_of_word(std::string_view a, std::string_view b) {
   return same_start && changes <= most ? changes : a.npos;
 }
 
-/// The same for names. Names of equally many words are alike if each word is.
+/// The same for whole names. Names with the same number of words are similar if each word is.
 static std::size_t changes_of(std::string_view a, std::string_view b) {
   for (std::string_view* name : {&a, &b})
     name->remove_prefix(std::min(name->find_first_not_of('-'), name->size()));
@@ -69,8 +70,8 @@ static std::size_t changes_of(std::string_view a, std::string_view b) {
   return sum;
 }
 
-/// The only known name that begins with `name`, or otherwise the longest whose words `name` begins with.
-/// Empty if there is none.
+/// The only known name that begins with `name`. If none does, the longest known name that `name` continues
+/// with another word. Empty if there is none, or if several begin with `name`.
 static std::string_view of_same_start(std::string_view name, const std::vector<std::string_view>& known) {
   constexpr std::size_t least = 2;  // letters
   if (name.size() < name.find_first_not_of('-') + least) return {};

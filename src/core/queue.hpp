@@ -3,9 +3,10 @@
 
 namespace parafield {
 
-/// What a backend does in order. Queues work at the same time; on the CPU there is one.
+/// A backend runs the work of one queue in order. Different queues run concurrently; on the CPU there is only
+/// one.
 enum class Queue {
-  solves,     ///< everything but the others: the estimator's stream
+  solves,     ///< all other work: the estimator's stream
   uploads,    ///< copies of frames to the device
   downloads,  ///< copies of results from the device
 };

@@ -24,30 +24,30 @@ struct SolverOptions {
   bool colors = false;     ///< keep the frames' colors for a filter, if the solver can
 };
 
-/// Motion that the user gives beside the frames.
+/// Motion that the user gives alongside the frames.
 struct KnownMotion {
   std::optional<std::span<const Track>> tracks = {};
   std::optional<CameraRotation> rotation = {};
 };
 
-/// Base of every solver, with the defaults of the interface. A solver's constructor takes (backend,
-/// workspace, method, size, SolverOptions). Prepared frames lie in slots, one for each frame that the method
-/// takes. Each frame is prepared once.
+/// Base of every solver, with the interface's defaults. A solver's constructor takes (backend, workspace,
+/// method, size, SolverOptions). The solver keeps prepared frames in slots, one for each frame that the
+/// method takes, and prepares each frame once.
 template <class Solver>
 class SolverBase {
  public:
-  /// Whether `solve` writes trust that nobody asked for, into planes that it has to be given.
+  /// Whether `solve` writes trust even if none was requested; its planes must then always have memory.
   static constexpr bool always_trusts = false;
   bool takes_start() const { return false; }       ///< whether `solve` uses a start
   bool starts_from_last() const { return false; }  ///< whether pushed frames start from the last result
   bool averages() const { return false; }          ///< whether pushed pairs are averaged with the last ones
-  View<double> energies() const { return {}; }     ///< of the last solve, in the backend's memory
-  SolvedBlocks blocks() const { return {}; }       ///< no size: that of the image
-  void check() const {}                            ///< throws an error that only the solve itself found
+  View<double> energies() const { return {}; }     ///< energies of the last solve, in the backend's memory
+  SolvedBlocks blocks() const { return {}; }       ///< default: one block, the whole image
+  void check() const {}                            ///< throws errors that only the solve itself can detect
 
-  /// Takes the known motion of the next solve; `on_host`: it lies in host memory. Returns its kind, 0 to 7.
-  /// Solves of one kind take the same steps. Throws Error(invalid_argument) for motion that the method does
-  /// not use.
+  /// Sets the known motion for the next solve; `on_host` says whether it is in host memory. Returns its kind,
+  /// 0 to 7; solves of the same kind run the same steps. Throws Error(invalid_argument) for motion that the
+  /// method does not use.
   int take(const KnownMotion& known, bool /*on_host*/) {
     if (known.tracks || known.rotation)
       fail(ErrorCode::invalid_argument, "the method has no use for ",
@@ -55,10 +55,10 @@ class SolverBase {
     return 0;
   }
 
-  /// Prepares a pair of a sequence of pairs. `follows`: the last call was that of the pair before.
+  /// Prepares the next pair of a sequence of pairs. `follows`: the previous call prepared the preceding pair.
   void prepare_next(const Frame* pair, bool /*follows*/) { static_cast<Solver&>(*this).prepare(pair, 0, 2); }
 
-  /// Prepares the newest frame into `slot` and solves. `first` is the slot of the oldest frame.
+  /// Prepares the newest frame into slot `slot` and solves. `first` is the slot of the oldest frame.
   template <class Start, class... Result>
   void solve_newest(const Frame& newest, int slot, int first, const Start* start, Result&&... result) {
     Solver& solver = static_cast<Solver&>(*this);
@@ -67,7 +67,7 @@ class SolverBase {
   }
 };
 
-/// A type that offers SolverBase's interface and `solve` with these arguments after `first`.
+/// A type that offers SolverBase's interface and solve(first, arguments...).
 template <class T, class... Arguments>
 concept Solves = requires(T solver, const T constant, const Frame* frames, Arguments... arguments) {
   solver.prepare(frames, 0, 1);

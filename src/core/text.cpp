@@ -14,7 +14,7 @@ struct Character {
   std::size_t bytes;  // 0: not UTF-8
 };
 
-/// The first character of a text that is not empty.
+/// The first character of a non-empty text.
 Character first_of(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text[0]);
   if (lead < 0x80) return {lead, 1};
@@ -25,7 +25,7 @@ Character first_of(std::string_view text) {
     if ((next & 0xc0) != 0x80) return {0, 0};
     code = code << 6 | (next & 0x3f);
   }
-  constexpr char32_t least[] = {0x80, 0x800, 0x10000};  // less has a shorter form
+  constexpr char32_t least[] = {0x80, 0x800, 0x10000};  // smaller codes have a shorter form
   const bool surrogate = code >= 0xd800 && code <= 0xdfff;
   const bool is_utf8 =
       lead >= 0xc0 && lead < 0xf8 && code >= least[bytes - 2] && code <= 0x10ffff && !surrogate;

@@ -5,15 +5,15 @@
 #include "core/fail.hpp"
 #include "parafield/fields.hpp"
 
-/// Pixels of the frames and fields that users hand in.
+/// Access to the pixels of frames and fields that users pass in, and checks of them.
 namespace parafield {
 
 /// Largest number of pixels of a frame, for estimators and readers of files.
 inline constexpr std::int64_t most_pixels = std::int64_t(1) << 29;
 
-/// False for what flow files call unknown: |u| or |v| above 1e9, infinite or NaN.
+/// False for values that flow files define as unknown: |u| or |v| above 1e9, infinite or NaN.
 inline bool has_value(float u, float v) { return std::abs(u) <= 1e9f && std::abs(v) <= 1e9f; }
-/// False for what disparity files call unknown: infinite or NaN.
+/// False for values that disparity files define as unknown: infinite or NaN.
 inline bool has_value(float d) { return std::isfinite(d); }
 
 /// Whether a pixel of a mask or a valid plane is not 0. A plane without data is set everywhere.
@@ -22,7 +22,7 @@ inline bool is_set(View<const std::uint8_t> plane, int x, int y) { return !plane
 inline std::ptrdiff_t row_bytes(const Frame& frame) {
   return std::ptrdiff_t(frame.width) * bytes_per_pixel(frame.format);
 }
-/// The range of a frame's values; that of its format if it names none.
+/// The range of a frame's values; if the frame names none, the range of its format.
 PF_HD ValueRange range_of(const Frame& frame) {
   if (frame.range.black != 0 || frame.range.white != 0) return frame.range;
   const bool is_u16 = frame.format == PixelFormat::gray_u16 || frame.format == PixelFormat::rgb_u16;
@@ -35,10 +35,10 @@ inline void check_range(const Frame& frame, const char* what) {
     fail(ErrorCode::invalid_argument, what, " has values from ", black, " (black) to ", white,
          " (white); black should be below white");
 }
-/// Bytes from one row to the next. A pitch of 0 means that rows touch.
+/// Bytes from one row to the next. A pitch of 0 means that there is no gap between rows.
 inline std::ptrdiff_t pitch_of(const Frame& frame) { return frame.pitch ? frame.pitch : row_bytes(frame); }
 
-/// Values of a frame of that type, `channels` to a pixel.
+/// A frame's values as type T, `channels` values per pixel.
 template <class T>
 View<const T> values_of(const Frame& frame) {
   return {static_cast<const T*>(frame.data), frame.width * channels(frame.format), frame.height,
@@ -50,8 +50,8 @@ View<T> values_of(FrameBuffer& frame) {
   return {static_cast<T*>(frame.row(0)), values.width, values.height, values.pitch};
 }
 
-/// Throws Error(invalid_argument) for a plane whose rows overlap. `what` and `part` name it: "the flow field",
-/// "'s u".
+/// Throws Error(invalid_argument) for a plane whose rows overlap. `what` and `part` name it, for example "the
+/// flow field" and "'s u".
 template <class T>
 void check_pitch(const View<T>& plane, const char* what, const char* part = "") {
   const std::ptrdiff_t row_bytes = std::ptrdiff_t(sizeof(T)) * plane.width;
@@ -60,7 +60,7 @@ void check_pitch(const View<T>& plane, const char* what, const char* part = "") 
          " bytes, is less than a row of ", row_bytes);
 }
 
-/// Checks the planes of a field of that size that say how far it is to be trusted.
+/// Checks a field's valid and confidence planes, which must have the field's size. `what` names the field.
 inline void check_trust(Size size, View<const std::uint8_t> valid, View<const float> confidence,
                         const char* what) {
   const auto check = [&](const auto& plane, const char* name) {
@@ -74,8 +74,8 @@ inline void check_trust(Size size, View<const std::uint8_t> valid, View<const fl
   check_pitch(confidence, what, "'s confidence");
 }
 
-/// Throws Error(invalid_argument) for a field without pixels, whose planes differ in size, or whose rows
-/// overlap; `what` names it.
+/// Throws Error(invalid_argument) for a field without pixels, with planes of different sizes, or with
+/// overlapping rows; `what` names it.
 inline void check_flow(const FlowView& flow, const char* what) {
   const auto& [u, v, valid, confidence] = flow;
   if (!u || !v || u.width < 1 || u.height < 1) fail(ErrorCode::invalid_argument, what, " has no pixels");

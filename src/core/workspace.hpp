@@ -12,28 +12,29 @@ struct FlowPlanes {
   View<float> u, v;
 };
 
-/// Planes that say how far a flow is to be trusted; no data = not asked for.
+/// Planes that say how reliable each flow vector is; null data = not requested.
 struct Trust {
   View<std::uint8_t> valid = {};
   View<float> confidence = {};
 };
 
-/// Copies bytes between the host and the backend's memory, in the order of its stream.
+/// Copies bytes between host memory and the backend's memory, in the order of the backend's stream.
 template <class Backend>
 void copy_to(Backend& backend, void* to, const void* from, std::size_t bytes) {
   const auto row = std::ptrdiff_t(bytes);
   backend.copy(to, row, from, row, row, 1);
 }
 
-/// Copies bytes from the backend's memory to the host. Waits for what its stream has to do.
+/// Copies bytes from the backend's memory to the host. Returns when the backend has finished all pending
+/// work.
 template <class Backend>
 void copy_to_host(Backend& backend, void* to, const void* from, std::size_t bytes) {
   copy_to(backend, to, from, bytes);
   backend.synchronize();
 }
 
-/// Memory of one device for everything between the frames and the result. It is taken when an estimator is
-/// made and given back with it, never in between.
+/// One device's memory for everything between the frames and the result. It is allocated when an estimator is
+/// constructed and freed with the estimator, never in between.
 class Workspace {
  public:
   explicit Workspace(Memory memory) : memory_(memory) {}
@@ -45,7 +46,7 @@ class Workspace {
     bytes_ += std::size_t(bytes.pitch) * std::size_t(size.height);
     return {reinterpret_cast<T*>(bytes.data), size.width, size.height, bytes.pitch};
   }
-  /// Values without rows, for long volumes.
+  /// Values without rows, for large volumes.
   template <class T>
   T* array(std::size_t count) {
     constexpr std::size_t row = 1 << 16;  // bytes

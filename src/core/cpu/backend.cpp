@@ -17,7 +17,7 @@
 
 namespace parafield {
 
-/// The number behind a word of a file of the system, or without a word the first one. None if it is not there.
+/// The number after a word in a system file; without a word, the file's first one. None if it is not there.
 static std::optional<std::size_t> number_in(const char* path, const std::string& word = "") {
   std::ifstream file(path);
   for (std::string each; word != "" && each != word;)
@@ -80,7 +80,7 @@ template <InstructionSet Set>
 std::size_t CpuBackend<Set>::free_memory() const {
   const auto kilobytes = number_in("/proc/meminfo", "MemAvailable:");
   const std::size_t here = kilobytes ? 1024 * *kilobytes : available_memory();
-  // A container may have less: what its processes hold counts against its limit, cached files do not.
+  // A container may have less. Its limit counts the memory that its processes hold, but not cached files.
   const auto limit = number_in("/sys/fs/cgroup/memory.max");
   const auto held = number_in("/sys/fs/cgroup/memory.stat", "anon");
   if (!limit || !held) return here;

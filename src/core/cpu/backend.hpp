@@ -16,23 +16,23 @@
 
 namespace parafield {
 
-/// Some rows of a loop, which one thread computes in one call.
+/// Rows of a loop that one thread computes in one call.
 struct RowRange {
   int begin, end;  ///< rows `begin` to `end` - 1
-  /// Whether the thread's last call in the same loop was for the rows just above. Then its scratch memory
+  /// Whether this thread's last call in the same loop was for the rows just above. If so, its scratch memory
   /// still holds what that call left there.
   bool continues;
 
-  /// First row that the thread still has to compute for these rows, if they need rows up to `reach` above and
-  /// below them. Rows before the first one are in its scratch memory already.
+  /// First row that this call still needs to compute if its rows depend on rows up to `reach` above and below
+  /// them. Earlier rows are already in the thread's scratch memory.
   PF_HD int first_new(int reach, int height) const {
     return continues ? smaller(begin + reach, height) : larger(begin - reach, 0);
   }
 };
 
 /// The CPU backend. Each cpu.cpp is compiled once for each instruction set and names its own backend `Cpu`.
-/// No two of these objects may share a symbol. So they define only steps for their own `Cpu` and functions of
-/// an unnamed namespace, and they use no std containers.
+/// No two of these objects may share a symbol: therefore they must define only steps for their own `Cpu` and
+/// functions in an unnamed namespace, and must not use std containers.
 template <InstructionSet Set>
 class CpuBackend {
  public:
@@ -46,15 +46,15 @@ class CpuBackend {
 
   Memory memory() const { return Memory::host(); }
   Stream stream() const { return {}; }
-  /// Does nothing here. On CUDA the device is the thread's current one as long as the result lives.
+  /// Does nothing here. On CUDA, the device is the thread's current one while the result lives.
   struct Active {
     ~Active() {}
   };
   Active activate() const { return {}; }
   void synchronize() const {}
-  /// From now on a step throws Error(cancelled) once the flag is true.
+  /// From now on, steps throw Error(cancelled) once the flag is true. The flag must outlive all steps.
   void cancelled_by(const std::atomic<bool>& flag) { cancelled_ = &flag; }
-  /// Copies rows of bytes. All queues are one.
+  /// Copies rows of bytes; returns when the copy is complete. All queues are the same here.
   void copy(void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch,
             std::ptrdiff_t row_bytes, int height, Queue queue = Queue::solves) const;
   void mark(int, Queue) const {}
@@ -62,40 +62,40 @@ class CpuBackend {
   void await(int) const {}
   std::size_t scratch_bytes() const { return scratch_bytes_ * std::size_t(thread_count_); }
 
-  /// Makes sure that each thread of `few_rows` and `bands` has at least `bytes` of scratch memory, aligned to
-  /// 64 bytes. Not to be called during a solve.
+  /// Ensures that each thread of `few_rows`, `parts` and `bands` has at least `bytes` of scratch memory,
+  /// aligned to 64 bytes. Must not be called during a solve.
   void reserve_scratch(std::size_t bytes);
 
-  std::size_t available_memory() const;  ///< all memory of the machine, bytes
-  std::size_t free_memory() const;       ///< memory that nobody uses now, bytes
+  std::size_t available_memory() const;  ///< total memory of the machine, bytes
+  std::size_t free_memory() const;       ///< currently unused memory, bytes
 
-  /// Runs the steps of a solve. On CUDA they are recorded once for each key and replayed.
+  /// Runs the steps of a solve. On CUDA, they are recorded once for each key and then replayed.
   template <class Steps>
   void replay(const ReplayKey&, Steps steps) {
     steps();
   }
 
-  /// Runs two groups of steps, of which neither reads what the other writes.
+  /// Runs two groups of steps. Neither may read what the other writes: on CUDA they run concurrently.
   template <class Aside, class Steps>
   void beside(Aside aside, Steps steps) const {
     aside();
     steps();
   }
 
-  /// Runs decide(condition), and then steps if it has set *value to another number than 0.
+  /// Runs decide(condition), which sets *value, and then runs the steps if *value is not 0.
   template <class Decide, class Steps>
   void only_if(int* value, Decide decide, Steps steps) const {
     decide(Condition{value});
     if (*value != 0) steps();
   }
 
-  /// Calls (*callback)(share). On CUDA this happens once the steps before have run.
+  /// Calls (*callback)(share). On CUDA, the call happens when the preceding steps have run.
   template <class Callback>
   void notify(const Callback& callback, double share) const {
     (*callback)(share);
   }
 
-  /// Calls f(y) for each row, on the threads.
+  /// Calls f(y) for each row, on all threads.
   template <class RowFunction>
   void rows(int height, RowFunction f) const {
     const int unit = rows_of_unit(height);
@@ -105,14 +105,14 @@ class CpuBackend {
     });
   }
 
-  /// Calls f(rows, scratch) for ranges of at least 1 row, mostly 1 to 8. `scratch` is the thread's own
-  /// memory.
+  /// Calls f(rows, scratch) for ranges of at least 1 row, mostly 1 to 8. `scratch` is the calling thread's
+  /// own memory.
   template <class RowsFunction>
   void few_rows(int height, RowsFunction f) const {
     few_rows(height, most_rows_of_unit, f);
   }
-  /// The same for ranges of mostly 1 to `most` rows, which is at most 8. It is for rows that take long, as
-  /// rows of cells: in larger parts the threads could not share them evenly.
+  /// The same for ranges of mostly 1 to `most` rows, at most 8. It is for expensive rows, such as rows of
+  /// cells, which the threads could not share evenly in larger parts.
   template <class RowsFunction>
   void few_rows(int height, int most, RowsFunction f) const {
     const int unit = rows_of_unit(height, most);
@@ -128,7 +128,7 @@ class CpuBackend {
     });
   }
 
-  /// Calls f(part, scratch) for parts 0 to count - 1, on the threads.
+  /// Calls f(part, scratch) for parts 0 to count - 1, on all threads.
   template <class PartFunction>
   void parts(int count, PartFunction f) const {
     char* const scratch = scratch_;
@@ -137,20 +137,20 @@ class CpuBackend {
   }
 
   int threads() const { return thread_count_; }
-  /// Number of bands of at most `most` rows: as many for each thread.
+  /// Number of bands of at most `most` rows, the same number for each thread.
   int band_count(int height, int most) const {
     return smaller(height, (1 + (height - 1) / most / thread_count_) * thread_count_);
   }
   /// First row of a band.
   static int band_begin(int height, int count, int band) { return int((long long)height * band / count); }
 
-  /// Calls f(rows, scratch) for bands of rows, one for each thread. It is for work that does much before its
-  /// first row.
+  /// Calls f(rows, scratch) for bands of rows, one for each thread. It is for work with a high cost before
+  /// its first row.
   template <class RowsFunction>
   void bands(int height, RowsFunction f) const {
     bands(height, height, f);
   }
-  /// The same for bands of at most `most` rows, as many for each thread.
+  /// The same for bands of at most `most` rows, the same number for each thread.
   template <class RowsFunction>
   void bands(int height, int most, RowsFunction f) const {
     const int count = band_count(height, most);
@@ -161,9 +161,9 @@ class CpuBackend {
 
  private:
   static constexpr int most_rows_of_unit = 8;
-  /// Number of rows in a part: 1, 2, 4 or 8, as a cell of some methods has 8 rows. In very high planes it is
-  /// more, so that there are at most most_parts parts. It depends on nothing else: so a thread has nearly
-  /// the same rows in every loop over planes of one height, and they stay in its cache.
+  /// Number of rows in a part: 1, 2, 4 or 8, because cells of some methods have 8 rows. Very high planes get
+  /// more, to stay within most_parts. It depends only on the height, `most` and the number of threads, so a
+  /// thread has nearly the same rows in every loop over planes of one height, and they stay in its cache.
   int rows_of_unit(int height, int most = most_rows_of_unit) const {
     int unit = 1;
     while (unit < most && 2 * unit * 3 * thread_count_ <= height) unit *= 2;
@@ -171,7 +171,7 @@ class CpuBackend {
   }
   static int parts_of(int height, int unit) { return (height + unit - 1) / unit; }
 
-  /// Calls f(part, thread) for each part, on the threads.
+  /// Calls f(part, thread) for each part, on all threads.
   template <class PartFunction>
   void share(int parts, const PartFunction& f) const {
     run_parts(
@@ -183,7 +183,7 @@ class CpuBackend {
   }
   void run_parts(int parts, void (*part)(const void*, int, int), const void* data) const;
 
-  /// The part that a thread took last in `few_rows`, and the number of its loop.
+  /// The last part that a thread took in `few_rows`, and that loop's number.
   struct alignas(64) LastPart {
     std::uint64_t loop = 0;
     int part = 0;
@@ -198,7 +198,7 @@ class CpuBackend {
   mutable std::uint64_t loops_ = 0;
 };
 
-/// Instruction set that a backend's loops are compiled for, as the compiler's own macros say.
+/// The instruction set that a backend's loops are compiled for, according to the compiler's own macros.
 template <class Backend>
 InstructionSet compiled_for(const Backend& cpu);
 

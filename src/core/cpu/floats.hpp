@@ -5,14 +5,15 @@
 #ifdef __AVX512BW__
 #pragma GCC diagnostic push
 #ifndef __clang__
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12 finds the header's own values uninitialized
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12 warns about the header itself
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #endif
 #include <immintrin.h>
 #pragma GCC diagnostic pop
 
-/// Sixteen floats in a register of AVX-512, for loops that the compiler does not vectorize well. Its
-/// operations are those of a float. In an unnamed namespace: each instruction set has a copy.
+/// Sixteen floats in an AVX-512 register, for loops that the compiler does not vectorize well. Each lane has
+/// the same bits as the operation on a float. They are in an unnamed namespace so that each instruction set
+/// has its own copy.
 namespace parafield {
 namespace {
 
@@ -48,18 +49,18 @@ struct Floats {
   PF_FLOATS friend Floats clamp(Floats value, Floats low, Floats high) {
     return _mm512_min_ps(_mm512_max_ps(value.lanes, low.lanes), high.lanes);
   }
-  /// As those of a float: the second value if one is NaN, or both are zeros.
+  /// Like the functions for a float: the second value if either is NaN or both are zeros.
   PF_FLOATS friend Floats smaller_number(Floats a, Floats b) { return _mm512_min_ps(a.lanes, b.lanes); }
   PF_FLOATS friend Floats larger_number(Floats a, Floats b) { return _mm512_max_ps(a.lanes, b.lanes); }
   PF_FLOATS friend Floats magnitude(Floats value) { return _mm512_abs_ps(value.lanes); }
   PF_FLOATS friend Floats interpolate(Floats a, Floats b, Floats share) { return fma(share, b - a, a); }
-  /// Sixteen values from value `Shift` of a and b on, which follow each other.
+  /// The sixteen values that begin at value `Shift` of the sequence a, b.
   template <int Shift>
   PF_FLOATS static Floats shifted(Floats a, Floats b) {
     return _mm512_castsi512_ps(
         _mm512_alignr_epi32(_mm512_castps_si512(b.lanes), _mm512_castps_si512(a.lanes), Shift));
   }
-  /// `yes` in the lanes of the mask, elsewhere `no`.
+  /// `yes` in the lanes of the mask, `no` elsewhere.
   PF_FLOATS friend Floats select(__mmask16 mask, Floats yes, Floats no) {
     return _mm512_mask_blend_ps(mask, no.lanes, yes.lanes);
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// Instruction sets of the CPU. The row loops are compiled once for each. The best one that the processor has
-/// is chosen when a backend is made. PARAFIELD_ISA=v2|v3|v4 in the environment forces one. Builds without
-/// PARAFIELD_DISPATCH or for other processors have only `baseline`: what the compiler takes by itself.
+/// Instruction sets of the CPU. The row loops are compiled once for each, and a new backend uses the best one
+/// that the processor supports. PARAFIELD_ISA=v2|v3|v4 in the environment forces one. Builds without
+/// PARAFIELD_DISPATCH or for other processors have only `baseline`, the compiler's default.
 namespace parafield {
 
 enum class InstructionSet { baseline, v2, v3, v4 };
@@ -11,8 +11,8 @@ enum class InstructionSet { baseline, v2, v3, v4 };
 const char* to_string(InstructionSet set);
 bool is_supported(InstructionSet set);
 
-/// The set in use. Throws Error(invalid_argument) if PARAFIELD_ISA names none of this build's sets,
-/// Error(device) if the processor lacks it.
+/// The set in use. Throws Error(invalid_argument) if PARAFIELD_ISA is not one of this build's sets,
+/// Error(device) if the processor does not support the set.
 InstructionSet instruction_set();
 
 }  // namespace parafield

@@ -9,12 +9,12 @@
 #include <immintrin.h>
 #endif
 
-/// Vectors as wide as a register, for loops that the compiler does not vectorize well. In an unnamed namespace: each
-/// instruction set has a copy.
+/// Register-wide vectors, for loops that the compiler does not vectorize well. They are in an unnamed
+/// namespace so that each instruction set has its own copy.
 namespace parafield {
 namespace {
 
-/// 16-bit values in a register. The compiler handles wider vectors badly.
+/// 16-bit values in one register. The compiler handles wider vectors badly.
 #if defined(__AVX512BW__)
 constexpr int lanes = 32;
 #elif defined(__AVX2__)
@@ -24,7 +24,7 @@ constexpr int lanes = 8;
 #endif
 typedef std::uint16_t Lanes __attribute__((vector_size(2 * lanes)));
 
-/// And bytes.
+/// Bytes in one register.
 constexpr int byte_lanes = 2 * lanes;
 typedef std::uint8_t ByteLanes __attribute__((vector_size(byte_lanes)));
 
@@ -73,10 +73,10 @@ PF_INLINE ByteLanes distance(ByteLanes a, ByteLanes b) {
 #endif
 }
 
-/// Number of bits of each byte of `once`, and twice that of `twice`.
+/// Number of set bits in each byte of `once`, plus twice the number in `twice`.
 PF_INLINE ByteLanes bits_of(ByteLanes once, ByteLanes twice) {
 #ifdef __SSE4_1__
-  // Registers of 32 and 64 bytes are looked up by 16.
+  // In registers of 32 and 64 bytes, the lookup works on each 16 bytes separately, so the table repeats.
 #define PF_COUNTS(n) \
   0, n, n, 2 * n, n, 2 * n, 2 * n, 3 * n, n, 2 * n, 2 * n, 3 * n, 2 * n, 3 * n, 3 * n, 4 * n
   constexpr std::uint8_t counts_of_nibbles[2][64] = {
@@ -102,13 +102,14 @@ PF_INLINE ByteLanes bits_of(ByteLanes once, ByteLanes twice) {
 #endif
 }
 
-// Bytes become 16-bit values in two vectors. Wide registers are unpacked by 16 bytes: so the first vector gets the
-// first half of every 16 bytes, and the second one the other half. That order of values is called halved.
+// Bytes are widened to 16-bit values in two vectors. Wide registers unpack each 16 bytes separately: the
+// first vector gets the first half of every 16 bytes, the second vector the other half. This is called halved
+// order.
 
-/// Place of value i of two vectors in halved order.
+/// Position of value i in two vectors in halved order.
 constexpr int halved(int i) { return i % 16 / 8 * lanes + i / 16 * 8 + i % 8; }
 
-/// Values a + 256 * b, in halved order.
+/// The values a + 256 * b, in halved order.
 PF_INLINE void join_bytes(ByteLanes a, ByteLanes b, Lanes (&joined)[2]) {
 #ifdef __SSE4_1__
   joined[0] = (Lanes)PF_REGISTER(unpacklo_epi8)((Register)a, (Register)b);
@@ -120,8 +121,8 @@ PF_INLINE void join_bytes(ByteLanes a, ByteLanes b, Lanes (&joined)[2]) {
 #endif
 }
 
-/// sums = a * low + b * high, in halved order, where the lanes of `factors` are low + 256 * high. Values are below
-/// 128, factors below 256, and sums below 32768.
+/// sums = a * low + b * high, in halved order, where each lane of `factors` is low + 256 * high. Values must
+/// be below 128, factors below 256, and sums below 32768.
 PF_INLINE void weighted_sum(ByteLanes a, ByteLanes b, const Lanes (&factors)[2], Lanes (&sums)[2]) {
   Lanes values[2];
   join_bytes(a, b, values);
@@ -135,7 +136,7 @@ PF_INLINE void weighted_sum(ByteLanes a, ByteLanes b, const Lanes (&factors)[2],
 #endif
 }
 
-/// Values 0, 2, 4 ... and 1, 3, 5 ... of two vectors as one sequence in halved order.
+/// Interleaves two vectors, values 0, 2, 4 ... and 1, 3, 5 ..., into one sequence in halved order.
 PF_INLINE void interleave(Lanes even, Lanes odd, Lanes (&both)[2]) {
 #ifdef __SSE4_1__
   both[0] = (Lanes)PF_REGISTER(unpacklo_epi16)((Register)even, (Register)odd);
@@ -147,7 +148,7 @@ PF_INLINE void interleave(Lanes even, Lanes odd, Lanes (&both)[2]) {
 #endif
 }
 
-/// Puts values in halved order into their own order.
+/// Converts values from halved order to natural order.
 PF_INLINE void put_in_order(Lanes (&values)[2]) {
 #if defined(__AVX512BW__)
   const Register a = (Register)values[0], b = (Register)values[1];
@@ -162,20 +163,20 @@ PF_INLINE void put_in_order(Lanes (&values)[2]) {
 #endif
 }
 
-/// Puts values into halved order.
+/// Converts values from natural order to halved order.
 PF_INLINE void put_in_halves(Lanes (&values)[2]) {
 #if defined(__AVX512BW__)
   const Register a = (Register)values[0], b = (Register)values[1];
   values[0] = (Lanes)_mm512_permutex2var_epi64(a, _mm512_setr_epi64(0, 1, 4, 5, 8, 9, 12, 13), b);
   values[1] = (Lanes)_mm512_permutex2var_epi64(a, _mm512_setr_epi64(2, 3, 6, 7, 10, 11, 14, 15), b);
 #elif defined(__AVX2__)
-  put_in_order(values);  // the same for two halves each
+  put_in_order(values);  // with two halves per vector, the permutation is its own inverse
 #else
   (void)values;
 #endif
 }
 
-/// Takes values 0, 2, 4 ... and 1, 3, 5 ..., in halved order, apart.
+/// Splits a sequence in halved order into values 0, 2, 4 ... and 1, 3, 5 ...
 PF_INLINE void take_apart(const Lanes (&both)[2], Lanes& even, Lanes& odd) {
 #ifdef __SSE4_1__
   typedef std::uint32_t Pairs __attribute__((vector_size(2 * lanes)));
@@ -190,7 +191,7 @@ PF_INLINE void take_apart(const Lanes (&both)[2], Lanes& even, Lanes& odd) {
 #endif
 }
 
-/// Takes the three channels of 16 pixels apart.
+/// Splits 16 interleaved pixels into their three channels.
 PF_INLINE void take_channels_apart(const std::uint8_t* pixels, std::uint8_t (&channels)[3][16]) {
 #ifdef __SSE4_1__
   __m128i part[3];
@@ -201,7 +202,7 @@ PF_INLINE void take_channels_apart(const std::uint8_t* pixels, std::uint8_t (&ch
     __m128i all = _mm_setzero_si128();
     PF_UNROLL
     for (int j = 0; j < 3; ++j) {
-      // Byte i comes from byte 3 i + k of all pixels, if it lies in this part; else it becomes 0.
+      // Byte i is byte 3 i + k of the pixels if that is in this part, otherwise 0.
       typedef char Order __attribute__((vector_size(16)));
       Order order;
       PF_UNROLL

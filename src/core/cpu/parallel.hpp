@@ -10,12 +10,12 @@
 namespace parafield {
 
 /// Calls f(y) for each row in [0, height), in any order, on all cores: for work outside estimators. When all
-/// parts are done, the first exception of f is thrown again. Each call has threads of its own, so that any
-/// number of callers may run at once.
+/// rows are done, it rethrows the first exception of f. Each call has its own threads, so any number of
+/// callers may run concurrently.
 template <class RowFunction>
 void parallel_rows(int height, const RowFunction& f) {
   if (height < 1) return;
-  const int rows = 4 + height / Threads::most_parts;  // of a part: few enough for rows that differ in cost
+  const int rows = 4 + height / Threads::most_parts;  // per part: few, because rows differ in cost
   const int parts = (height - 1) / rows + 1;
   std::mutex mutex;
   std::exception_ptr error;

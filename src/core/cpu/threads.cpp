@@ -25,8 +25,8 @@ void pause_processor() {
 #endif
 }
 
-/// Waits until ready() holds, but not much longer than 0.3 ms. Returns whether it holds. After 0.03 ms it
-/// offers the processor to other threads each time that it looks.
+/// Waits until ready() is true, for at most about 0.3 ms. Returns whether it is true. After 0.03 ms, it
+/// yields the processor to other threads between checks.
 template <class Ready>
 bool spin(Ready ready) {
   using namespace std::chrono;
@@ -42,14 +42,14 @@ bool spin(Ready ready) {
   }
 }
 
-/// A loop's number and two numbers of parts in one 64-bit value: the loop's in the high bits, the parts' in
-/// part_bits each.
+/// A loop's number and two part numbers are packed into one 64-bit value: the loop's number in the high bits,
+/// each part number in part_bits.
 constexpr int part_bits = 12, loop_shift = 2 * part_bits;
 constexpr std::uint64_t part_mask = (1 << part_bits) - 1;
 static_assert(Threads::most_parts == part_mask);
 
-/// Parts of one thread's share that nobody has taken yet: `next` to `end` - 1. `state` packs them with the
-/// loop's number. Each share has a cache line of its own.
+/// The parts of one thread's share that no thread has taken yet: `next` to `end` - 1, packed into `state`
+/// with the loop's number. Each share has its own cache line.
 struct alignas(64) Share {
   std::atomic<std::uint64_t> state{0};
 
@@ -67,13 +67,13 @@ struct Threads::Pool {
 
   const int count;
   const std::unique_ptr<Share[]> shares;
-  // The loop that runs. While a part of it is left to take, these values do not change. A thread that comes
-  // late may see them change, but then it finds no part to take.
-  std::atomic<std::uint64_t> order{0};  // packs the loop's number with the number of its parts
+  // The running loop. These values do not change while it still has parts to take. A thread that arrives late
+  // may see them change, but then it finds no part to take.
+  std::atomic<std::uint64_t> order{0};  // packs the loop's number and its number of parts
   std::atomic<Part> part{nullptr};
   std::atomic<const void*> data{nullptr};
   std::atomic<bool> ending{false};
-  alignas(64) std::atomic<std::uint32_t> begun{0};  // low bits of the loop's number, for threads that sleep
+  alignas(64) std::atomic<std::uint32_t> begun{0};  // low bits of the loop's number, for sleeping threads
   alignas(64) std::atomic<int> done{0};
   std::vector<std::thread> threads;
 
@@ -85,14 +85,14 @@ struct Threads::Pool {
     begun.notify_all();
   }
 
-  /// Takes a part of `owner`'s share of a loop: the first one left if the share is the caller's `own`,
-  /// otherwise the last. Returns -1 if none is left.
+  /// Takes a part of `owner`'s share of a loop: the first remaining part if the share is the caller's `own`,
+  /// otherwise the last. Returns -1 if none remains.
   int take(std::uint64_t loop, int parts, int owner, bool own) {
     std::atomic<std::uint64_t>& state = shares[std::size_t(owner)].state;
     std::uint64_t seen = state.load(std::memory_order_acquire);
     for (;;) {
       if (seen >> loop_shift > loop) return -1;
-      const bool fresh = seen >> loop_shift < loop;  // nobody has taken a part of this share in this loop
+      const bool fresh = seen >> loop_shift < loop;  // no part of this share is taken in this loop
       const int next = fresh ? parts * owner / count : int(seen >> part_bits & part_mask);
       const int end = fresh ? parts * (owner + 1) / count : int(seen & part_mask);
       if (next >= end) return -1;
@@ -102,12 +102,12 @@ struct Threads::Pool {
     }
   }
 
-  /// Adds `some` to the number of parts done. Wakes the caller of `run` when all are done.
+  /// Adds `some` to the number of finished parts. Wakes the caller of `run` when all are finished.
   void add_done(int some, int parts) {
     if (some > 0 && done.fetch_add(some, std::memory_order_acq_rel) + some == parts) done.notify_one();
   }
 
-  /// Takes parts of the loop until none is left, first from the thread's own share. Returns the loop's
+  /// Takes parts of the loop until none remains, beginning with the thread's own share. Returns the loop's
   /// number.
   std::uint64_t take_parts(int thread) {
     const std::uint64_t seen = order.load(std::memory_order_acquire), loop = seen >> loop_shift;
@@ -123,7 +123,7 @@ struct Threads::Pool {
     return loop;
   }
 
-  /// Takes part in loop after loop until the pool ends.
+  /// Works on loop after loop until the pool ends.
   void work(int thread) {
     for (std::uint64_t last = 0; !ending.load(std::memory_order_acquire); last = take_parts(thread)) {
       const auto ready = [&] { return order.load(std::memory_order_acquire) >> loop_shift != last; };

@@ -43,7 +43,7 @@ Cuda::~Cuda() {
     synchronize();
     const cuda::Exclusive exclusive;
     graphs_.clear();
-  } catch (const std::exception&) {  // the device failed: its streams and graphs are gone with it
+  } catch (const std::exception&) {  // the device failed, which also ended its streams and graphs
   }
 }
 
@@ -89,7 +89,7 @@ void Cuda::launch_with(const void* kernel, dim3 grid, dim3 block, std::size_t sh
   waits_ = false;
   PF_CUDA(cudaLaunchKernelExC(&config, kernel, arguments));
   if (!is_input) return;
-  // The node just captured is the one that the next launch would wait for.
+  // The node just captured is the only one that the next launch would depend on.
   cudaStreamCaptureStatus status{};
   const cudaGraphNode_t* last = nullptr;
   std::size_t count = 0;
@@ -148,7 +148,7 @@ void Cuda::allow_shared_memory(const void* kernel, std::size_t bytes) const {
   if (bytes > std::size_t(shared_memory_))
     fail(ErrorCode::unsupported, "a kernel needs ", bytes, " bytes of shared memory, cuda:", device_,
          " gives ", shared_memory_);
-  // The limit is the kernel's for the whole process: it only rises.
+  // The limit belongs to the kernel in the whole process, so it must only rise.
   static std::mutex mutex;
   static std::map<std::pair<const void*, int>, std::size_t> limits;
   const std::lock_guard lock(mutex);

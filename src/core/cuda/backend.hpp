@@ -22,7 +22,7 @@
 namespace parafield {
 
 /// The CUDA backend: a device, a stream and the recorded graphs of its solves. Each cuda.cu defines its steps
-/// for this backend. They launch every kernel through `launch` or `launch_input`.
+/// for this backend; steps must launch every kernel through `launch` or `launch_input`.
 class Cuda {
  public:
   static constexpr bool is_gpu = true;
@@ -40,24 +40,26 @@ class Cuda {
   void reserve_scratch(std::size_t) {}  // kernels use shared memory instead
   std::size_t free_memory() const { return available_memory(); }
   std::size_t available_memory() const;  // free memory of the device, bytes
-  /// Multiprocessors that the kernels of a solve should fill: a quarter of the device for throughput, because
-  /// kernels with large tiles do less work in all, and kernels of other estimators fill the rest.
+  /// Number of SMs that the kernels of a solve should fill: a quarter of the device for throughput, because kernels
+  /// with larger tiles do less work in total, and the other estimators' kernels fill the rest.
   int multiprocessors() const { return throughput_ ? (multiprocessors_ + 3) / 4 : multiprocessors_; }
-  /// Bytes of shared memory that a block can have.
+  /// Largest dynamic shared memory of a block, bytes.
   std::size_t shared_memory() const { return std::size_t(shared_memory_); }
-  /// From now on recorded kernels ask for `percent` of a multiprocessor's memory as shared memory; the rest
-  /// is cache. A multiprocessor changes its share only when no block is on it: so kernels that run beside
-  /// each other need one.
+  /// From now on, recorded kernels request `percent` of an SM's on-chip memory as shared memory; the rest is
+  /// L1 cache. An SM changes this share only when no block runs on it, so kernels that should run
+  /// concurrently need the same share.
   void prefer_shared_memory(int percent) { shared_percent_ = percent; }
-  /// Makes the device the thread's current one as long as the result lives.
+  /// Makes the device the thread's current one while the result lives.
   cuda::CurrentDevice activate() const { return cuda::CurrentDevice(device_); }
   void cancelled_by(const std::atomic<bool>&) {}  // work that the device has begun runs to its end
 
-  /// Runs the steps of a solve. The first time for a key, it records them into a graph and launches the
-  /// graph. Later it runs the steps on the host only to give the kernels of `launch_input` their new
-  /// arguments, and launches the graph as soon as the last one has them. So for one key the steps must launch
-  /// the same kernels. Their arguments must be the same, too, except those of `launch_input`. Steps after the
-  /// last of those write nothing that the graph reads.
+  /// Runs the steps of a solve. The first call with a key records them into a graph and launches it. Later
+  /// calls with the key are replays: they run the steps on the host only to give the kernels of
+  /// `launch_input` new arguments, and launch the graph as soon as the last of these kernels has them.
+  ///
+  /// For one key, the steps must always launch the same kernels, with the same arguments except in
+  /// `launch_input`. Steps after the last `launch_input` must not write anything that the graph reads,
+  /// because a replay has launched the graph by then.
   template <class Steps>
   void replay(const ReplayKey& key, Steps steps) {
     const auto graph = graphs_.find(key);
@@ -67,9 +69,10 @@ class Cuda {
     end_replay();
   }
 
-  /// Runs decide(condition), and then steps if a kernel of it has decided so (see kernel.cuh). `value`, in
-  /// the device's memory, is the condition's. Drivers before 12.4 cannot leave steps out: so nothing but the
-  /// last step may write what others read, and it has to look at *value itself. The steps launch no inputs.
+  /// Runs decide(condition), and then the steps if a kernel of `decide` has decided so (see kernel.cuh).
+  /// `value` is the condition's value, in the device's memory. Drivers before 12.4 cannot skip steps:
+  /// therefore only the last of the steps may write what code outside them reads, and it must check *value
+  /// itself. The steps must not call `launch_input`.
   template <class Decide, class Steps>
   void only_if(int* value, Decide decide, Steps steps) {
     if (mode_ == Mode::replaying) return;
@@ -89,8 +92,7 @@ class Cuda {
     end_condition();
   }
 
-  /// Runs two groups of steps, of which neither reads what the other writes, at the same time. They launch no
-  /// inputs.
+  /// Runs two groups of steps concurrently. Neither may read what the other writes, nor call `launch_input`.
   template <class Aside, class Steps>
   void beside(Aside aside, Steps steps) {
     if (mode_ == Mode::replaying) return;
@@ -101,12 +103,12 @@ class Cuda {
     join_aside();
   }
 
-  /// For throughput, launches the next kernel only when the kernels before it have ended. Launched early, its
-  /// blocks would occupy multiprocessors while they wait for a long kernel, and keep other estimators off them.
+  /// For throughput, makes the next kernel launch only when all preceding kernels have ended. Launched early, its
+  /// blocks would occupy the SMs while they wait for a long kernel, and keep other estimators off them.
   void hold_next_for_throughput() { waits_ = waits_ || throughput_; }
 
   /// Launches a kernel that uses only the workspace and the estimator's own results. Its arguments are
-  /// recorded.
+  /// recorded once; a replay reuses them.
   template <class... Parameters, class... Arguments>
   void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t shared_bytes,
               const Arguments&... arguments) {
@@ -120,7 +122,7 @@ class Cuda {
         values);
   }
 
-  /// Launches a kernel that reads the user's memory. Each replay gives it its arguments anew.
+  /// Launches a kernel that reads or writes the user's memory. Each replay sets its arguments again.
   template <class... Parameters, class... Arguments>
   void launch_input(void (*kernel)(Parameters...), dim3 grid, dim3 block, const Arguments&... arguments) {
     std::tuple<Parameters...> values{Parameters(arguments)...};
@@ -132,30 +134,33 @@ class Cuda {
         values);
   }
 
-  /// Calls (*callback)(share) each time that the kernels before it have run. A thread of the driver makes the
-  /// call. It is a node of the graph, so a replay has nothing to set.
+  /// Calls (*callback)(share) each time the solve has run all preceding kernels. The call is a node of the
+  /// graph, and a thread of the driver makes it.
   void notify(const std::shared_ptr<const std::function<void(double)>>& callback, double share);
 
-  /// Copies rows of bytes between host and device, in the order of a queue.
+  /// Copies rows of bytes between host and device, in the order of the queue and outside any recorded graph.
+  /// Asynchronous unless the host memory is pageable.
   void copy(void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch,
             std::ptrdiff_t row_bytes, int height, Queue queue = Queue::solves);
-  /// Marks what the queue has so far. A mark is a number from 0 on, and stands for what it marked last.
+  /// Marks all work that the queue has so far. `mark` is a number from 0; marking again replaces what it
+  /// marked.
   void mark(int mark, Queue queue);
-  /// What the queue gets from now on begins when what is marked has ended; at once, if nothing is.
+  /// Work added to the queue from now on starts only after the marked work has ended. Does nothing for an
+  /// unused mark.
   void begin_after(int mark, Queue queue);
-  /// Waits until what is marked has ended.
+  /// Blocks until the marked work has ended. The mark must have been set.
   void await(int mark) const;
 
-  /// Allows a kernel so many bytes of dynamic shared memory: raises the kernel's limit, or throws
-  /// Error(unsupported).
+  /// Ensures that a kernel can be launched with `bytes` of dynamic shared memory: raises the kernel's limit,
+  /// or throws Error(unsupported) if the device has less.
   void allow_shared_memory(const void* kernel, std::size_t bytes) const;
-  /// Asks that so many percent of a multiprocessor's memory are shared memory while the kernel runs, and the rest
-  /// is L1 cache. Otherwise the driver decides.
+  /// Requests `percent` of an SM's on-chip memory as shared memory while the kernel runs; the rest is L1
+  /// cache. Without this, the driver decides.
   void share_memory(const void* kernel, int percent) const;
 
  private:
   enum class Mode { recording, replaying };
-  /// A part of a recorded solve.
+  /// A part of a recorded solve: one CUDA graph.
   struct Part {
     cudaGraph_t graph = nullptr;
     cudaGraphExec_t executable = nullptr;
@@ -167,18 +172,18 @@ class Cuda {
     Part(const Part&) = delete;
     Part& operator=(const Part&) = delete;
   };
-  /// A node of launch_input.
+  /// A node that `launch_input` recorded.
   struct Input {
     cudaGraphExec_t executable = nullptr;
     cudaGraphNode_t node = nullptr;
   };
-  /// A recorded solve. What is under a condition is a part by itself, without inputs: a replay leaves it as it
-  /// is.
+  /// A recorded solve. Steps under a condition are in a part of their own, without inputs, which a replay
+  /// never changes.
   struct Graph {
-    std::deque<Part> parts;     // launched one after the other
-    std::vector<Input> inputs;  // in order
+    std::deque<Part> parts;     // launched in order
+    std::vector<Input> inputs;  // in the order of launch
   };
-  /// A stream that does not wait for the legacy stream. It is destroyed with the backend.
+  /// A stream that does not synchronize with the legacy stream. Its destructor destroys it.
   struct OwnStream {
     cudaStream_t handle = nullptr;  // null until create()
 
@@ -189,7 +194,7 @@ class Cuda {
     void create();
   };
 
-  /// An event that is destroyed with the backend.
+  /// An event, destroyed by its destructor.
   struct OwnEvent {
     cudaEvent_t handle = nullptr;
 
@@ -199,13 +204,13 @@ class Cuda {
     OwnEvent& operator=(const OwnEvent&) = delete;
   };
 
-  /// A call that `notify` has recorded.
+  /// A call that `notify` recorded.
   struct Notice {
     std::shared_ptr<const std::function<void(double)>> callback;
     double share = 0;
   };
 
-  /// The stream of a queue, made when it is first used.
+  /// The stream of a queue, created on first use.
   cudaStream_t stream_of(Queue queue);
   /// Records the steps of a solve.
   template <class Steps>
@@ -228,13 +233,13 @@ class Cuda {
   void begin_aside();
   void end_aside();
   void join_aside();
-  /// Begins a part that ends with a condition. Returns the condition's handle.
+  /// Begins a part that will end with a condition. Returns the condition's handle.
   unsigned long long make_condition();
   void begin_condition(unsigned long long handle);
   void end_condition();
   void abandon_condition();
   void begin_replay(Graph& graph);
-  /// Launches a graph without inputs. Others are launched with their last input.
+  /// Launches the graph if it has no inputs. A graph with inputs was launched with its last input.
   void end_replay();
   void launch_graph(const Graph& graph);
   void launch_with(const void* kernel, dim3 grid, dim3 block, std::size_t shared_bytes, void** arguments,
@@ -244,25 +249,25 @@ class Cuda {
   const bool throughput_;
   int multiprocessors_ = 0;
   int shared_memory_ = 0;
-  int shared_percent_ = -1;      // -1: each kernel has its own share
-  bool has_conditions_ = false;  // whether graphs can leave out a part
-  bool overlaps_ = false;        // kernels may begin before the one before has ended: see begin_kernel
+  int shared_percent_ = -1;      // -1: each kernel keeps its own setting
+  bool has_conditions_ = false;  // whether graphs can skip a part
+  bool overlaps_ = false;        // kernels may begin before the preceding kernel has ended: see kernel.cuh
   OwnStream own_stream_;
   OwnStream uploads_, downloads_;
   std::deque<OwnEvent> marks_;
-  OwnStream recorder_;                // kernels are only captured on it; it runs none
-  OwnStream part_recorder_;           // the same, for the part of a graph under a condition
-  OwnStream side_recorder_;           // the same, for steps beside others
-  cudaStream_t recording_ = nullptr;  // the one of the three that captures now
-  bool waits_ = false;                // the next kernel begins only when those before it have ended
-  cudaStream_t stream_ = nullptr;     // the graphs run on it: own_stream_, or the user's
+  OwnStream recorder_;                // kernels are captured on it; it never runs any
+  OwnStream part_recorder_;           // the same, for the steps under a condition
+  OwnStream side_recorder_;           // the same, for the first group of steps of `beside`
+  cudaStream_t recording_ = nullptr;  // whichever of the three is capturing now
+  bool waits_ = false;                // the next kernel begins only when all preceding kernels have ended
+  cudaStream_t stream_ = nullptr;     // runs the graphs: own_stream_, or the user's stream
   Mode mode_ = Mode::recording;
   Graph* replayed_ = nullptr;
   std::size_t next_input_ = 0;
-  Graph recorded_;                            // what has been recorded so far
-  std::vector<cudaGraphNode_t> part_inputs_;  // of the part that is being recorded
+  Graph recorded_;                            // the solve that is being recorded
+  std::vector<cudaGraphNode_t> part_inputs_;  // nodes of `launch_input` in the part being recorded
   std::map<ReplayKey, Graph> graphs_;
-  std::deque<Notice> notices_;  // of all graphs; their nodes point here
+  std::deque<Notice> notices_;  // of all graphs; their nodes point into it
 };
 
 /// Number of blocks of `size` that cover `count`.

@@ -6,16 +6,16 @@
 
 namespace parafield::cuda {
 
-/// Every CUDA call goes through here: a failure is an Error that names the call.
+/// Throws an Error that names the call if it failed. Every CUDA call whose failure matters goes through here.
 inline void check(cudaError_t result, const char* call) {
   if (result == cudaSuccess) return;
-  cudaGetLastError();  // so that a failure that can be recovered from is not reported again
+  cudaGetLastError();  // clears the error, so that a later call does not report it again
   fail(result == cudaErrorMemoryAllocation ? ErrorCode::memory : ErrorCode::device, call, ": ",
        cudaGetErrorString(result));
 }
 
-/// Until the end of the scope a device is the thread's current one, and the thread's calls neither fail by nor
-/// disturb a stream capture of the program.
+/// Makes a device the thread's current one until the end of the scope. Meanwhile the thread's calls neither
+/// fail because of a stream capture elsewhere in the program nor invalidate it.
 class CurrentDevice {
  public:
   explicit CurrentDevice(int device) {

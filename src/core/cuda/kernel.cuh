@@ -6,31 +6,35 @@
 
 namespace parafield {
 
-// A kernel is launched before the one ahead of it has ended, which hides the launch. (Programmatic dependent launch; older
-// cards launch one after the other and need nothing.)
+// The next kernel is launched before the current one has ended, which hides the launch latency (programmatic
+// dependent launch). GPUs before compute capability 9.0 launch one kernel after the other, and these
+// functions do nothing.
 
-/// Allows the next kernel's launch.
+/// Allows the next kernel to launch. It launches once every block of this kernel has called this or ended.
 __device__ __forceinline__ void launch_next() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
 
-/// Waits until everything that the kernel may read has been written.
+/// Waits until all preceding kernels have ended and their writes are visible. Every kernel must call it,
+/// because later kernels rely on it. Before the call, a kernel must not write anything that preceding kernels
+/// use, and may read only data that was finished well before, such as the frames.
 __device__ __forceinline__ void await_last() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
-/// The first line of every kernel, or both by themselves where there is something to do between them. A kernel ahead of one whose
-/// blocks all find room at once only waits: launched early, those would crowd on the multiprocessors that it leaves free.
+/// The first line of most kernels. A kernel with work to do before or between the two calls makes them
+/// separately. If the next kernel's blocks all fit on the device at once, call only `await_last`: launched
+/// early, they would crowd onto the SMs that this kernel leaves free.
 __device__ __forceinline__ void begin_kernel() {
   launch_next();
   await_last();
 }
 
-/// Says whether the steps of a condition run; for one thread.
+/// Decides whether the steps of a condition run. One thread of the grid must call it.
 __device__ __forceinline__ void decide(const Condition& condition, bool runs) {
   *condition.value = runs;
 #if CUDART_VERSION >= 12040
@@ -38,14 +42,14 @@ __device__ __forceinline__ void decide(const Condition& condition, bool runs) {
 #endif
 }
 
-/// The block's memory whose size the launch gives.
+/// The block's dynamic shared memory; the launch gives its size.
 template <class T>
 __device__ __forceinline__ T* dynamic_shared() {
   extern __shared__ float4 storage[];
   return reinterpret_cast<T*>(storage);
 }
 
-/// 2^x as the device has it, to about 2 units in the last place.
+/// 2^x in the hardware's approximation, accurate to about 2 units in the last place.
 __device__ __forceinline__ float device_exponential2(float x) {
   float result;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The CUDA backend's graphs: how a solve is recorded into them and launched.
+// The CUDA backend's graphs: how a solve is recorded and launched.
 #include <deque>
 #include <iterator>
 #include <mutex>
@@ -11,13 +11,14 @@ namespace parafield {
 
 namespace {
 
-/// Executables of graphs with a condition that no estimator has now. The driver waits until the whole device
-/// has nothing to do when it destroys one, and when many of them make it take more memory. So they are used
-/// again for graphs of the same form: a new estimator of a size that was there before makes none.
+/// Unused executables of graphs with a condition, kept for reuse. The driver waits until the whole device is
+/// idle when it destroys such an executable, and when many of them make it allocate more memory. Therefore a
+/// graph with the same structure takes over a spare executable: a new estimator like an earlier one
+/// instantiates none.
 class SpareExecutables {
  public:
-  /// One that was made for the same device and has the form of the graph: it runs the graph from now on.
-  /// None: null.
+  /// Returns an executable of the same device whose structure matches the graph, updated to run the graph;
+  /// null if there is none.
   cudaGraphExec_t take(int device, cudaGraph_t graph) {
     const std::lock_guard lock(mutex_);
     for (auto spare = spares_.rbegin(); spare != spares_.rend(); ++spare) {
@@ -33,7 +34,7 @@ class SpareExecutables {
     return nullptr;
   }
 
-  /// Keeps it. Beyond the most that are kept the oldest is destroyed.
+  /// Keeps the executable. Beyond `most`, destroys the oldest.
   void give_back(int device, cudaGraphExec_t executable) {
     cudaGraphExec_t oldest = nullptr;
     {
@@ -57,7 +58,7 @@ class SpareExecutables {
   std::deque<Spare> spares_;
 };
 
-SpareExecutables& spare_executables() {  // to the end of the process: estimators may be destroyed at exit
+SpareExecutables& spare_executables() {  // live until the process ends: estimators may be destroyed at exit
   static auto& spares = *new SpareExecutables;
   return spares;
 }
@@ -113,7 +114,7 @@ void Cuda::abandon_recording() {
 
 namespace {
 
-/// Lets what a stream captures from now on follow what another one has captured so far.
+/// Makes whatever `stream` captures from now on depend on everything that `other` has captured so far.
 void follow(cudaStream_t stream, cudaStream_t other) {
   cudaEvent_t event = nullptr;
   PF_CUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
@@ -145,7 +146,7 @@ void Cuda::join_aside() {
 
 namespace {
 
-/// The graph that a stream captures into, and the nodes that the next one would wait for.
+/// The graph that a stream is capturing into, and the nodes that the next node would depend on.
 struct Capture {
   cudaGraph_t graph = nullptr;
   const cudaGraphNode_t* last = nullptr;
@@ -195,7 +196,7 @@ void Cuda::begin_condition(unsigned long long handle) {
 
 void Cuda::end_condition() {
   recording_ = recorder_.handle;
-  cudaGraph_t part = nullptr;  // it belongs to the graph around it
+  cudaGraph_t part = nullptr;  // owned by the enclosing graph
   PF_CUDA(cudaStreamEndCapture(part_recorder_.handle, &part));
   end_part(true);
   begin_part();

@@ -31,12 +31,12 @@ const Count& counted() {
   return count;
 }
 
-/// Things of CUDA that are lent and come back. They are kept for the next use, since the program may be at work on
-/// the device when they come back, and to destroy some of them waits for all of it.
+/// A pool of CUDA objects. Returned objects are kept for reuse, not destroyed: the program may still be using
+/// the device when they come back, and destroying some kinds waits for the whole device. Thread-safe.
 template <class Thing>
 class Lent {
  public:
-  /// A thing of that kind that nobody has, or make()'s.
+  /// Returns an unused object of that kind, or else a new one from make().
   template <class Make>
   Thing take(std::size_t kind, Make make) {
     const std::lock_guard lock(mutex_);
@@ -65,7 +65,7 @@ class Lent {
   std::vector<Entry> entries_;
 };
 
-// These live to the end of the process: images may be destroyed at exit.
+// The pools live until the process ends, because images may be destroyed at exit.
 Lent<cudaStream_t>& lent_streams() {  // kind: the device
   static auto& streams = *new Lent<cudaStream_t>;
   return streams;
@@ -84,7 +84,8 @@ std::mutex& recording_mutex() {
 }
 thread_local int exclusions = 0;
 
-/// A stream for allocations and copies that belong to no estimator, until the end of the scope.
+/// A pooled stream for allocations and copies that belong to no estimator. Its device is the thread's current
+/// one until the end of the scope.
 class LentStream {
  public:
   explicit LentStream(int device) : current_(device) {
@@ -161,13 +162,13 @@ void release(void* data, int device) {
     const Exclusive exclusive;
     cudaFreeAsync(data, stream);
     cudaStreamSynchronize(stream);
-  } catch (const std::exception&) {  // the device failed: its memory is gone with it
+  } catch (const std::exception&) {  // the device failed, which also ended its memory
   }
 }
 
 void* allocate_pinned(std::size_t bytes) {
   require(0);
-  // Sizes are rounded up to 4 steps a power of two, so that a block that came back fits many images.
+  // Sizes are rounded up to 4 steps per power of two, so that a returned block fits many images.
   const std::size_t step = std::bit_ceil(larger(bytes, std::size_t(4096))) / 8;
   bytes = (bytes + step - 1) / step * step;
   void* const data = lent_pinned().take(bytes, [bytes] {
@@ -200,7 +201,8 @@ void wait_for(int device, void* waiting, void* awaited) {
     PF_CUDA(cudaEventCreateWithFlags(&made, cudaEventDisableTiming));
     return made;
   });
-  // A stream that waits keeps what the event stood for, so the event can be recorded again at once.
+  // cudaStreamWaitEvent keeps the event's state at the time of the call, so the event can be recorded again
+  // immediately.
   cudaError_t result = cudaEventRecord(event, static_cast<cudaStream_t>(awaited));
   if (result == cudaSuccess) result = cudaStreamWaitEvent(static_cast<cudaStream_t>(waiting), event, 0);
   lent_events().give_back(event);

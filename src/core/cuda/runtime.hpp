@@ -7,28 +7,31 @@
 
 #include "parafield/device.hpp"
 
-/// What the rest of the library needs of CUDA, in plain C++. runtime.cpp implements it with the CUDA runtime,
-/// absent.cpp where the library is built without CUDA: then there are no devices and everything else throws.
+/// What the rest of the library needs from CUDA, in plain C++. runtime.cpp implements it with the CUDA
+/// runtime. In builds without CUDA, absent.cpp does: there are no devices, and functions that need one throw
+/// Error(device).
 namespace parafield::cuda {
 
 int device_count();        ///< usable devices; 0 where there is no driver
 std::string why_absent();  ///< why device_count() is 0
 std::vector<DeviceInfo> devices();
-void require(int device);  ///< throws Error(device) with the reason where it cannot be used
+void require(int device);  ///< throws Error(device) with the reason if it cannot be used
 
 void* allocate(std::size_t bytes, int device);  ///< zero-filled
 void release(void* data, int device);
 void* allocate_pinned(std::size_t bytes);  ///< zero-filled
 void release_pinned(void* data);
-/// Returns when the bytes are there. `device` is that of the source or the destination.
+/// Copies rows of bytes; returns when the copy is complete. `device` is the source's or the destination's
+/// device.
 void copy(int device, void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch,
           std::ptrdiff_t row_bytes, int height);
 
-/// Makes the work that stream `waiting` gets from now on begin after what stream `awaited` has so far.
+/// Work submitted to stream `waiting` after this call starts only when all work submitted to `awaited` so far
+/// has ended.
 void wait_for(int device, void* waiting, void* awaited);
 
-/// Until the end of the scope no other thread is in such a scope: for recording a graph, and for calls that CUDA
-/// forbids while somebody records. May be nested.
+/// Process-wide lock for recording a graph, and for calls that CUDA forbids while any thread records. One
+/// thread at a time holds it, until the end of the scope. A thread that already holds it may nest another.
 class Exclusive {
  public:
   Exclusive();
@@ -40,7 +43,7 @@ class Exclusive {
   std::unique_lock<std::mutex> lock_;
 };
 
-/// Time between two points of a stream, by events.
+/// Measures the time between two points of a stream with CUDA events.
 class EventTimer {
  public:
   EventTimer(int device, void* stream);

@@ -2,16 +2,16 @@
 #include "core/cpu/backend.hpp"
 #include "steps/affine/blend.hpp"
 
-// The rows of pixels that a row of seeds belongs to take the rows of seeds around one after the other, chunk by
-// chunk. There each seed's values are repeated for each of its pixels: so neighbors in memory are what
-// neighboring pixels need, at every distance. A pixel and a seed take about 30 operations, a pixel has 25
+// All pixel rows that belong to one row of seeds are processed together, chunk by chunk, with one surrounding
+// row of seeds after the other. Each seed's values are repeated for each of its pixels, so that neighboring
+// pixels read neighboring values at every distance. A pixel takes about 30 operations for each of its 25
 // seeds.
 namespace parafield {
 namespace {
 
 constexpr int reach = blend_reach;
 
-/// A row of seeds, drawn out to the pixels of a chunk and `reach` seeds on each side.
+/// A row of seeds, expanded to the pixels of a chunk and `reach` seeds on each side.
 struct DrawnRow {
   float *weight, *red, *green, *blue, *u, *ux, *uy, *v, *vx, *vy;  ///< colors: times blend_color
   float *row_u, *row_v;                                            ///< flow in a row of pixels
@@ -26,7 +26,7 @@ struct DrawnRow {
   }
 };
 
-/// Repeats the values of seeds `first` to `first` + count - 1 for each of their pixels; seeds that do not
+/// Repeats the values of seeds `first` to `first` + count - 1 for each of their pixels. Seeds that do not
 /// exist are 0.
 template <int Stride>
 void draw_out(const AffineModels& models, int row, int first, int count, const DrawnRow& drawn) {
@@ -54,13 +54,13 @@ void draw_out(const AffineModels& models, int row, int first, int count, const D
     }
 }
 
-/// A part of a row of pixels, and its sums.
+/// Part of a row of pixels and its sums.
 struct PixelRow {
   const float *red, *green, *blue, *phase;
   float *weight, *u, *v;
 };
 
-/// Adds a row of seeds, `dy` seeds above the pixels.
+/// Adds a row of seeds. `dy`: position of the pixels relative to it, in seeds.
 void add_seeds(const DrawnRow& seeds, const PixelRow& pixels, int count, int stride, float dy) {
   const float *const weight = seeds.weight, *const seed_red = seeds.red, *const seed_green = seeds.green,
                      *const seed_blue = seeds.blue, *const ux = seeds.ux, *const vx = seeds.vx;

@@ -3,20 +3,20 @@
 #include "core/cuda/kernel.cuh"
 #include "steps/affine/blend.hpp"
 
-// One launch. A thread has up to 4 pixels above each other that belong to one row of seeds: so a seed that it
-// reads from shared memory serves all of them.
+// One launch. Each thread computes up to 4 vertically consecutive pixels that belong to the same row of
+// seeds, so that a seed read from shared memory serves all of them.
 //
-// Floor: a pixel reads 16 bytes of color and writes 8 of flow, 12 with confidence: 13 MB for 1242x375, 4.3 us
-// from an H100's memory (3.0 TB/s). It has 25 seeds of about 28 operations: 330 million, 11 us at one
-// operation a lane and cycle (132 x 128 x 1.7 GHz). Not measured yet.
+// Lower bound: a pixel reads 16 bytes of color and writes 8 bytes of flow, or 12 with confidence. For
+// 1242x375 that is 13 MB, which takes an H100 (3.0 TB/s) 4.3 us. Each pixel has 25 seeds of about 28
+// operations: 330 million, 11 us at one operation per lane and cycle (132 x 128 x 1.7 GHz). Not measured.
 
 namespace parafield {
 namespace {
 
 constexpr int blend_threads = 128;
-constexpr int most_blend_columns = blend_threads / 2 + blend_side + 1;  // for a seed every 2 px
+constexpr int most_blend_columns = blend_threads / 2 + blend_side + 1;  // a seed every 2 px
 
-/// A seed in shared memory.
+/// A seed in shared memory; its other color channels are in BlendGreen.
 struct alignas(16) BlendSeed {
   float u, ux, uy, weight, v, vx, vy, red;
 };
@@ -24,7 +24,7 @@ struct alignas(8) BlendGreen {
   float green, blue;
 };
 
-/// Rows: pixels of a thread. The rows of pixels of each row of seeds are `parts` parts.
+/// Rows: pixels per thread. The pixel rows of each row of seeds are split into `parts` parts.
 template <int Rows>
 __global__ void __launch_bounds__(blend_threads)
     blend_models_kernel(const __grid_constant__ AffineModels models, View<const Color> pixels,

@@ -5,27 +5,27 @@
 
 namespace parafield {
 
-/// Fits a model to the matches around each seed with a match, and takes the seeds' colors. A match has a
-/// weight by its distance, by its color and, in a second round, by how far it is from the first model. Seeds
-/// without a match, or where flow or color is not finite, get no model. On the CPU each thread needs
-/// `fit_scratch` bytes.
+/// Fits a model to the matches around each seed with a match, and stores the seeds' colors. A match is
+/// weighted by distance, by color and, in a second round, by its deviation from the first model. Seeds
+/// without a match, or whose flow or color is not finite, get no model. On the CPU, each thread needs
+/// `fit_scratch` bytes of scratch memory.
 template <class Backend>
 void fit_models(Backend& backend, const Matches& matches, const Colors& colors, const AffineModels& models);
 
-constexpr int fit_reach = 4;  ///< seeds whose matches count, on each side
+constexpr int fit_reach = 4;  ///< number of seeds on each side whose matches are used
 constexpr int fit_rounds = 2;
 constexpr float fit_color = 36;    ///< sum of the channels' differences that halves a weight
-constexpr float fit_error = 3;     ///< px: distance from the model that makes a weight a quarter
-constexpr float fit_ridge = 0.5f;  ///< added to the variances of positions, seeds^2: few matches fit a mean
+constexpr float fit_error = 3;     ///< px; deviation from the model that reduces a weight to a quarter
+constexpr float fit_ridge = 0.5f;  ///< seeds^2; added to position variances: few matches give their mean
 static_assert(fit_reach <= AffineModels::margin);
 
-/// Gaussian over the distance along one side, sigma 2.5 seeds.
+/// Gaussian of the distance along one axis, with sigma 2.5 seeds.
 PF_HD float fit_gaussian(int distance) {
   constexpr float weights[fit_reach + 1] = {1, 0.923116346f, 0.726149037f, 0.486752256f, 0.278037300f};
   return weights[distance < 0 ? -distance : distance];
 }
 
-/// What a seed brings into the fits.
+/// What a seed contributes to the fits.
 struct FitSeed {
   float weight;  ///< 1 with a match, otherwise 0
   float u, v;
@@ -41,7 +41,7 @@ PF_HD FitSeed fit_seed(bool valid, float u, float v, const Color& color) {
           {visible ? color.red : none, visible ? color.green : none, visible ? color.blue : none, 0}};
 }
 
-/// Weight of a match whose color and flow are so far away.
+/// Weight of a match with that color distance and squared deviation.
 PF_HD float fit_weight(float prior, float color_distance, float error2) {
   constexpr float color2 = fit_color * fit_color, limit2 = fit_error * fit_error;
   const float robust = limit2 + error2;
@@ -49,13 +49,14 @@ PF_HD float fit_weight(float prior, float color_distance, float error2) {
          (fma(color_distance, color_distance, color2) * (robust * robust));
 }
 
-/// Square of a match's distance from a model, px^2. (row_u, row_v): the model, moved to the match's row.
+/// Squared deviation of a match from a model, px^2. (row_u, row_v): the model's flow in the match's row.
 PF_HD float fit_error2(float u, float v, float row_u, float row_v, float ux, float vx, float dx) {
   const float error_u = u - fma(ux, dx, row_u), error_v = v - fma(vx, dx, row_v);
   return fma(error_u, error_u, error_v * error_v);
 }
 
-/// Weighted sums over a row of neighbors: of 1, positions, their squares, and flows relative to the seed's.
+/// Weighted sums over a row of neighbors: of 1, positions, squared positions, and flows relative to the
+/// seed's flow.
 struct FitRow {
   float one = 0, x = 0, xx = 0, u = 0, ux = 0, v = 0, vx = 0;
 
@@ -71,7 +72,7 @@ struct FitRow {
   }
 };
 
-/// The sums over all neighbors.
+/// Sums over all neighbors.
 struct FitSums {
   static constexpr int count = 12;
   float one = 0, x = 0, y = 0, xx = 0, xy = 0, yy = 0, u = 0, ux = 0, uy = 0, v = 0, vx = 0, vy = 0;
@@ -91,7 +92,7 @@ struct FitSums {
     vy = fma(row.v, dy, vy);
   }
 
-  /// The model of a seed with flow (seed_u, seed_v): regression around the mean position.
+  /// The model of a seed with flow (seed_u, seed_v): linear regression around the mean position.
   PF_HD AffineModel fitted(float seed_u, float seed_v) const {
     const float per_weight = 1 / larger_number(one, 1e-30f), mean_x = x * per_weight, mean_y = y * per_weight;
     const float a = fma(-mean_x, x, xx) + fit_ridge, b = fma(-mean_x, y, xy),
@@ -112,7 +113,7 @@ struct FitSums {
   }
 };
 
-/// Bytes for a row of sums.
+/// Bytes for one row of sums.
 inline std::size_t fit_scratch(const SeedGrid& grid) {
   return sizeof(float) * FitSums::count * std::size_t((grid.columns + 15) / 16 * 16);
 }

@@ -2,14 +2,14 @@
 #include "core/cpu/backend.hpp"
 #include "steps/affine/fit.hpp"
 
-// A row of seeds takes the rows of neighbors one after the other; the sums are rows in scratch memory. A
-// neighbor takes about 35 operations in each round, a seed has 81.
+// Each row of seeds adds up one row of neighbors after the other; its sums are rows in scratch memory. A
+// neighbor takes about 35 operations in each round, and a seed has 81 neighbors.
 namespace parafield {
 namespace {
 
 constexpr int margin = AffineModels::margin;
 
-/// Takes the matches and colors of a row of seeds, and clears its margins.
+/// Stores the matches and colors of a row of seeds, and clears the row's margins.
 void take_row(const Matches& matches, const Colors& colors, const AffineModels& models, int row) {
   const SeedGrid grid = models.grid;
   const int y = grid.y(row);
@@ -29,7 +29,7 @@ void take_row(const Matches& matches, const Colors& colors, const AffineModels& 
   }
 }
 
-/// A row of one plane of sums, or of the models.
+/// One row for each of the sums.
 struct SumRows {
   float* row[FitSums::count];
 
@@ -76,7 +76,7 @@ void add_neighbors(const AffineModels& models, int row, int dy, const SumRows& s
   }
 }
 
-/// Fits the models of a row of seeds. Those of seeds without a match mean nothing.
+/// Fits the models of a row of seeds. Models of seeds without a match are meaningless.
 void fit_row(const AffineModels& models, int row, const SumRows& sums) {
   const int columns = models.grid.columns;
   const float *const u = models.match_u.row(row), *const v = models.match_v.row(row);

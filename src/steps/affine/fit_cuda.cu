@@ -3,13 +3,13 @@
 #include "core/cuda/kernel.cuh"
 #include "steps/affine/fit.hpp"
 
-// One launch. A block has the matches and colors of its tile of seeds and 4 seeds around in shared memory; a
-// thread fits one seed, both rounds.
+// One launch. Each block has the matches and colors of its tile of seeds, and of 4 seeds around it, in shared
+// memory. Each thread fits one seed in both rounds.
 //
-// Floor: a seed reads 9 bytes of its match and 32 of its color, which lies in a sector of its own, and writes
-// 48. For 1242x375 with a seed every 4 px that is 2.6 MB: 0.9 us from an H100's memory (3.0 TB/s). A seed has
-// 81 neighbors in 2 rounds, of about 35 operations each: 165 million, 6 us at one operation a lane and cycle.
-// There are only 7 warps for each multiprocessor, so latencies show. Not measured yet.
+// Lower bound: a seed reads 9 bytes of its match and 32 bytes for its color, which is in a memory sector of
+// its own, and writes 48. For 1242x375 with a seed every 4 px that is 2.6 MB, which takes an H100 (3.0 TB/s)
+// 0.9 us. A seed has 81 neighbors in 2 rounds, of about 35 operations each: 165 million, 6 us at one
+// operation per lane and cycle. With only 7 warps per SM, latencies are not hidden. Not measured.
 
 namespace parafield {
 namespace {

@@ -6,8 +6,8 @@
 
 namespace parafield {
 
-/// Dense flow from matches. Each match gets an affine model of the motion around it, and each pixel the mean
-/// of the models around, guided by color.
+/// Dense flow from matches. Each match gets an affine model of the motion around it, and each pixel gets the
+/// mean of the surrounding models, guided by color.
 template <class Backend>
 class AffineInterpolation {
  public:
@@ -18,15 +18,15 @@ class AffineInterpolation {
     backend.reserve_scratch(larger(fit_scratch(grid), blend_scratch(grid)));
   }
 
-  /// `colors`: smoothed colors of the frame whose seeds the matches are. Without a match, flow is NaN and
-  /// confidence 0. `confidence`: no image = not asked for.
+  /// `colors`: smoothed colors of the frame that contains the seeds. Without any match, flow is NaN and
+  /// confidence 0. `confidence`: null data = not requested.
   void interpolate(const Matches& matches, const Colors& colors, FlowPlanes flow, View<float> confidence) {
     fit_models(backend_, matches, colors, models_);
     spread_models(backend_, models_, scratch_);
     blend_models(backend_, models_, colors, flow, confidence);
   }
 
-  /// The models of the last call.
+  /// The models of the last interpolate() call.
   const AffineModels& models() const { return models_; }
 
  private:

@@ -6,30 +6,31 @@
 /// Affine models of the motion around seeds.
 namespace parafield {
 
-/// How flow goes on around a seed: u + ux * dx + uy * dy, likewise v. (dx, dy) is the distance from the seed,
-/// in seeds, so that the slopes are px a seed.
+/// Flow around a seed: u + ux * dx + uy * dy, and likewise v. (dx, dy) is the offset from the seed in seeds,
+/// so slopes are in px per seed.
 struct AffineModel {
   float u, v, ux, uy, vx, vy;
 
-  /// The model of a seed (dx, dy) seeds away, which has the same flow everywhere.
+  /// The model at a seed (dx, dy) seeds away that gives the same flow everywhere.
   PF_HD AffineModel moved(float dx, float dy) const {
     return {fma(uy, dy, fma(ux, dx, u)), fma(vy, dy, fma(vx, dx, v)), ux, uy, vx, vy};
   }
 };
 
 /// A model and a color for each seed of a frame. On the CPU, rows have room for `margin` seeds before the
-/// first and behind the last one.
+/// first seed and after the last.
 struct AffineModels {
   static constexpr int margin = 4;
-  static constexpr float spread_weight = 0.3f;  ///< of a seed that has the model of another one
+  static constexpr float spread_weight = 0.3f;  ///< weight of a seed with another seed's model
 
   SeedGrid grid;
   View<float> u, v, ux, uy, vx, vy;
-  /// 1 for a seed with a match, 0 for one without a model.
+  /// 1 for a seed with a match, spread_weight for a seed with another seed's model, 0 for a seed without a
+  /// model.
   View<float> weight;
-  View<float> color[3];          ///< 0 where a channel is not finite
+  View<float> color[3];          ///< 0 if not finite
   View<float> match_u, match_v;  ///< flows of the matches; used on the CPU only
-  /// Distance to the nearest match along the grid, and the number of its seed: see spread.hpp.
+  /// Distance to the nearest match along the grid, and the number of the match's seed: see nearest.hpp.
   View<std::uint64_t> nearest;
 
   PF_HD AffineModel at(int column, int row) const {
@@ -61,7 +62,7 @@ inline AffineModels make_affine_models(Workspace& workspace, const SeedGrid& gri
   return models;
 }
 
-/// Sum of the channels' differences.
+/// Sum of the channels' absolute differences.
 PF_HD float color_distance(float red, float green, float blue) {
   return (magnitude(red) + magnitude(green)) + magnitude(blue);
 }

@@ -5,13 +5,13 @@
 
 namespace parafield {
 
-/// What `spread_models` writes on the way.
+/// Intermediate memory of `spread_models`.
 struct SpreadScratch {
   View<std::int32_t> right, down;  ///< on the CPU: lengths of the steps to the next seeds
-  int* changed;                    ///< on CUDA: for each launch whether it found nearer matches
+  int* changed;                    ///< on CUDA: whether each launch found nearer matches
 };
 
-constexpr int most_spreads = 8;  ///< launches, at most
+constexpr int most_spreads = 8;  ///< largest number of launches
 
 template <class Backend>
 SpreadScratch make_spread_scratch(Workspace& workspace, const SeedGrid& grid) {
@@ -20,13 +20,13 @@ SpreadScratch make_spread_scratch(Workspace& workspace, const SeedGrid& grid) {
   return {workspace.image<std::int32_t>(size), workspace.image<std::int32_t>(size), nullptr};
 }
 
-/// Gives each seed without a match the model of the nearest match, continued to its place. The way to it goes
-/// from neighbor to neighbor (4), and a step is longer where their colors differ. Without any match, the
-/// models are 0 and their weights, too.
+/// Gives each seed without a match the model of its nearest match, extrapolated to the seed. Distances are
+/// shortest paths between 4-neighbors, where a step is longer if the neighbors' colors differ. Without any
+/// match, all models and their weights are 0.
 template <class Backend>
 void spread_models(Backend& backend, const AffineModels& models, const SpreadScratch& scratch);
 
-/// Finishes seed (column, row), whose nearest match is known.
+/// Finishes seed (column, row) once its nearest match is known.
 PF_HD void take_nearest(const AffineModels& models, int column, int row) {
   const Nearest nearest = models.nearest(column, row);
   if (is_match(nearest)) return;

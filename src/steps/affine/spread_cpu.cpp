@@ -2,13 +2,13 @@
 #include "core/cpu/backend.hpp"
 #include "steps/affine/spread.hpp"
 
-// Sweeps go down and up. Each row first takes what comes from the row before, then what comes along the row
-// from the left and from the right. After a few sweeps nothing changes any more. Chains along rows leave the
-// threads nothing to share, and there are few seeds.
+// Sweeps go down and up alternately. Each row first takes nearer matches from the previous row, then along
+// the row from the left and from the right. After a few sweeps nothing changes. This runs on one thread,
+// because the chains along rows cannot be split and there are few seeds.
 namespace parafield {
 namespace {
 
-/// Lengths of the steps from the seeds of a row to those on the right and below.
+/// Lengths of the steps from a row's seeds to their right and lower neighbors.
 void measure_row(const AffineModels& models, const SpreadScratch& scratch, int row) {
   const int columns = models.grid.columns, below = smaller(row + 1, models.grid.rows - 1);
   const float *const red = models.color[0].row(row), *const green = models.color[1].row(row),
@@ -25,7 +25,7 @@ void measure_row(const AffineModels& models, const SpreadScratch& scratch, int r
   }
 }
 
-/// Takes what is nearer by way of the row before. Returns whether something is.
+/// Takes matches that are nearer by way of the previous row. Returns whether anything changed.
 bool take_from_row(const Nearest* before, const int* length, int columns, Nearest* nearest) {
   Nearest changed = 0;
 #pragma GCC ivdep
@@ -37,7 +37,8 @@ bool take_from_row(const Nearest* before, const int* length, int columns, Neares
   return changed != 0;
 }
 
-/// Takes what is nearer along the row, to the right and then to the left.
+/// Takes matches that are nearer along the row, first to the right, then to the left. Returns whether
+/// anything changed.
 bool take_along_row(const int* length, int columns, Nearest* nearest) {
   Nearest changed = 0, before = nearest[0];
   for (int x = 1; x < columns; ++x) {

@@ -3,14 +3,15 @@
 #include "core/cuda/kernel.cuh"
 #include "steps/affine/spread.hpp"
 
-// In a launch, each block lets the matches spread over its tile, in shared memory, until nothing there changes.
-// So a launch carries matches over a whole tile, and 8 launches over 8 of them. A launch returns at once if the
-// one before has changed nothing. Whatever is left then, one block finishes: that is slow, but ways over more
-// than 8 tiles (256 x 128 seeds) are rare. So the result is always the one that does not change any more.
+// In each launch, each block lets the matches spread over its tile in shared memory until nothing there
+// changes. One launch thus carries matches across a whole tile, and 8 launches across 8 tiles. A launch
+// returns immediately if the previous one changed nothing. If the last launch still changed something, a
+// single block finishes the rest. That is slow, but paths across more than 8 tiles (256 x 128 seeds) are
+// rare. The result is therefore always the stable assignment.
 //
-// Floor: a seed reads 20 bytes and writes 8 in each launch that it changes in: 0.8 MB for 1242x375 with a seed
-// every 4 px, which stays in the cache. The time is that of steps one after the other: about 0.1 us for each
-// seed that a way leads over. Not measured yet.
+// Lower bound: a seed reads 20 bytes and writes 8 in each launch that changes it: 0.8 MB for 1242x375 with a
+// seed every 4 px, which stays in the cache. The time is dominated by dependent steps: about 0.1 us for each
+// seed on a path. Not measured.
 
 namespace parafield {
 namespace {
@@ -24,7 +25,7 @@ __device__ int step_between_seeds(const AffineModels& models, int column, int ro
   return step_between(color_distance(b.red - a.red, b.green - a.green, b.blue - a.blue));
 }
 
-/// `launch`: its number. changed[launch]: whether it found nearer matches.
+/// `launch`: index of the launch. changed[launch]: whether it found nearer matches.
 __global__ void __launch_bounds__(spread_threads)
     spread_models_kernel(const __grid_constant__ AffineModels models, int launch, int launches,
                          int* changed) {
@@ -47,7 +48,7 @@ __global__ void __launch_bounds__(spread_threads)
   if (j == 0) tile[0][i + 1] = value(column, row - 1);
   if (j == spread_height - 1) tile[spread_height + 1][i + 1] = value(column, row + 1);
   const bool exists = column < columns && row < rows;
-  int left = 0, right = 0, up = 0, down = 0;  // where there is no neighbor, no match comes from there
+  int left = 0, right = 0, up = 0, down = 0;  // 0: a missing neighbor brings no match
   if (exists) {
     if (column > 0) left = step_between_seeds(models, column - 1, row, column, row);
     if (column + 1 < columns) right = step_between_seeds(models, column, row, column + 1, row);
@@ -72,7 +73,7 @@ __global__ void __launch_bounds__(spread_threads)
   if (launch > 0) changed[launch] = 1;
 }
 
-/// Sweeps over columns and rows until nothing changes, if the last launch has still changed something. A
+/// Sweeps over columns and rows until nothing changes, if the last launch still changed something. Runs as a
 /// single block.
 __global__ void __launch_bounds__(finish_threads)
     finish_spread_kernel(const __grid_constant__ AffineModels models, const int* changed) {
@@ -81,7 +82,7 @@ __global__ void __launch_bounds__(finish_threads)
   const int columns = models.grid.columns, rows = models.grid.rows, thread = int(threadIdx.x);
   for (bool any = true; any;) {
     bool nearer = false;
-    // Along `count` seeds, from one end and back from the other.
+    // Along `count` seeds and back.
     const auto sweep = [&](int column, int row, int step_x, int step_y, int count) {
       Nearest last = models.nearest(column, row);
       for (int turn = 0; turn < 2; ++turn) {

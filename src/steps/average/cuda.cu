@@ -6,7 +6,7 @@
 namespace parafield {
 namespace {
 
-/// One frame or two, a layer of the grid each.
+/// One or two frames; each has a layer of the grid.
 struct AveragedFrames {
   AveragedPlanes frame[2];
   View<float> changes[2];

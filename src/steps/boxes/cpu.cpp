@@ -5,11 +5,12 @@
 namespace parafield {
 namespace {
 
-// Regions are made of runs of pixels along rows. One thread finds them: it mostly skips pixels that are 0.
+// Regions consist of horizontal runs of pixels. One thread finds them all, because it mostly skips pixels
+// that are 0.
 
-/// A run of pixels, and the region that it is the root of.
+/// A run of pixels; if it is a root, it also holds its region's box and area.
 struct Run {
-  int parent;  ///< a run of the same region, never a later one; a root's is itself
+  int parent;  ///< an earlier run of the same region, or for a root the run itself
   int x0, x1;  ///< inclusive
   int left, right, top, bottom, area;
 };
@@ -19,7 +20,7 @@ int root_run(Run* runs, int i) {
   return i;
 }
 
-/// Appends the runs of a row, and joins them with those of the row above, from `above` to `count` - 1.
+/// Appends the runs of a row and joins them with the runs of the row above, which are `above` to `count` - 1.
 /// Returns the new number of runs.
 int add_row(Run* runs, int above, int count, const std::uint8_t* row, int y, int width) {
   const int first = count;

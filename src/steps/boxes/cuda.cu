@@ -6,7 +6,7 @@
 namespace parafield {
 namespace {
 
-/// Links of 8 neighbors in a mask.
+/// Links between 8-neighbors in a mask.
 struct MaskLinks {
   static constexpr bool corners = true;
   View<const std::uint8_t> mask;
@@ -16,13 +16,13 @@ struct MaskLinks {
   }
 };
 
-/// Planes of the forest, packed. All but `labels` are of the region whose root a pixel is; the area is 0 where
-/// it is none. The top is the root's row.
+/// Planes of the forest, without gaps between rows. At a region's root, the planes other than `labels` hold
+/// the region's values; elsewhere the area is 0. The top is the root's row.
 struct RegionPlanes {
   int *labels, *area, *left, *right, *bottom;
 };
 
-/// Finds the regions within tiles.
+/// Finds the regions within each tile.
 __global__ void __launch_bounds__(ComponentTile::pixels)
     label_regions_kernel(MaskLinks linked, RegionPlanes planes, int* count) {
   begin_kernel();
@@ -57,7 +57,8 @@ __global__ void join_regions_kernel(MaskLinks linked, int* labels) {
   join_pair(linked, size, size.width, labels, int(blockIdx.x * blockDim.x + threadIdx.x));
 }
 
-/// Adds what tiles found to the regions' roots. A root that is added on does not change.
+/// Adds the values of each tile's roots to the region's root. A region's root is only added to, never added
+/// elsewhere.
 __global__ void merge_regions_kernel(RegionPlanes planes, int pixels) {
   begin_kernel();
   const int i = int(blockIdx.x * blockDim.x + threadIdx.x);

@@ -4,13 +4,13 @@
 
 namespace parafield {
 
-/// Census transform of each pixel: one bit for each of the 24 neighbors in the 5x5 window, in row order, the
-/// last neighbor in the lowest bit. A bit is 1 where the neighbor is darker than the pixel. Beyond the border
-/// the nearest pixel stands in.
+/// Census transform of each pixel: one bit for each of the 24 neighbors in the 5x5 window, in row order, with
+/// the last neighbor in the lowest bit. A bit is 1 if the neighbor is darker than the pixel. Pixels beyond
+/// the border repeat the nearest pixel.
 template <class Backend>
 void census(Backend& backend, View<const float> image, View<std::uint32_t> transformed);
 
-/// The transform of one pixel; at(dx, dy): the image around it.
+/// The transform of one pixel; at(dx, dy) is the image value at that offset.
 template <class At>
 PF_HD std::uint32_t census_of(At at) {
   const float middle = at(0, 0);
@@ -24,17 +24,17 @@ PF_HD std::uint32_t census_of(At at) {
   return bits;
 }
 
-/// Stands for a pixel outside the image where a match there has to cost more than any other.
+/// Replaces the transform of a pixel outside the image if a match there must cost more than any other.
 constexpr std::uint32_t no_census = 1u << 31;
 
-/// Number of bits that differ, 0..24; above 1e9 if one of the two is no_census.
+/// Number of differing bits, 0..24; above 1e9 if one of the two is no_census.
 PF_HD float census_distance(std::uint32_t a, std::uint32_t b) {
   const std::uint32_t different = a ^ b;
 #ifdef __CUDA_ARCH__
   const int count = __popc(different & 0xffffffu);
 #else
-  // The sums of the three bytes are added one by one: g++ takes the usual product for a call of popcount, which
-  // it cannot vectorize.
+  // The three bytes' counts are added one by one: g++ recognizes the usual multiplication as a popcount call,
+  // which it cannot vectorize.
   std::uint32_t sum = different - (different >> 1 & 0x55555555u);
   sum = (sum & 0x33333333u) + (sum >> 2 & 0x33333333u);
   sum = (sum + (sum >> 4)) & 0x0f0f0fu;

@@ -2,11 +2,11 @@
 #pragma once
 #include "steps/census/census.hpp"
 
-/// In an unnamed namespace: each instruction set has a copy.
+/// In an unnamed namespace, so that each instruction set has its own copy.
 namespace parafield {
 namespace {
 
-/// Census transform of a row from the five rows around it.
+/// Census transform of a row, from the five rows around it.
 void census_row(const float* const (&rows)[5], int width, std::uint32_t* out) {
   const auto near_border = [&](int x) {
     return census_of([&](int dx, int dy) { return rows[dy + 2][clamp(x + dx, 0, width - 1)]; });

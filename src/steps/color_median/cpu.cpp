@@ -8,14 +8,14 @@ namespace {
 constexpr int most_side = 25, most_samples = ((most_side + 1) / 2) * ((most_side + 1) / 2),
               padded = (most_samples + 15) / 16 * 16;
 
-/// Samples of a window.
+/// The samples of a window.
 struct Samples {
   std::uint32_t color[padded];
   int square[padded], valid[padded], value[padded], weight[padded];
   int count = 0;
 };
 
-/// Takes the samples around pixel (x, y).
+/// Collects the samples around pixel (x, y).
 void take_samples(const ColorMedian& m, int x, int y, Samples& samples) {
   const int radius = m.side / 2, width = m.disparities.width, height = m.disparities.height;
   const int left = larger(-radius, -(x & ~1)), right = smaller(radius, (width - 1 - x) & ~1);

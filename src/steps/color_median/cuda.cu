@@ -4,21 +4,21 @@
 #include "core/cuda/warp_reductions.cuh"
 #include "steps/color_median/color_median.hpp"
 
-// A warp looks at a few pixels of a row. Together its lanes filter the unsure ones, one after the other: each lane
-// has a few samples, and warps add whole numbers in one instruction.
+// A warp handles a few pixels of a row. Its lanes filter the pixels that need it together, one pixel after
+// the other: each lane has a few samples, and the warp adds integers in one instruction.
 namespace parafield {
 namespace {
 
 constexpr int pixels_of_warp = 8, warps_of_block = 4;
 
-/// OfLane: samples of a lane.
+/// OfLane: samples per lane.
 template <int OfLane>
 __global__ void __launch_bounds__(32 * warps_of_block)
     color_median_kernel(ColorMedian median, View<float> out) {
   begin_kernel();
   const int lane = int(threadIdx.x), y = int(blockIdx.y) * warps_of_block + int(threadIdx.y);
   const int x0 = int(blockIdx.x) * pixels_of_warp;
-  if (y >= out.height) return;  // whole warps
+  if (y >= out.height) return;  // true for whole warps only
   bool filters = false;
   if (lane < pixels_of_warp && x0 + lane < out.width) {
     filters = is_filtered(median, x0 + lane, y);

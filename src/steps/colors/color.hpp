@@ -3,21 +3,21 @@
 #include "core/workspace.hpp"
 #include "steps/warp/warp.hpp"
 
-/// Colors of frames: three planes on the CPU; on CUDA the channels of a pixel lie together.
+/// Colors of frames: three planes on the CPU, interleaved channels on CUDA.
 namespace parafield {
 
-/// A pixel's channels, 0..255, in 16 bytes, which CUDA loads at once.
+/// A pixel's channels, 0..255, in 16 bytes, which CUDA loads in one instruction.
 struct alignas(16) Color {
   float red, green, blue, none;
 };
 
-/// A frame's channels.
+/// The channels of a frame.
 struct Colors {
-  View<float> plane[3];  ///< on the CPU; all of one pitch
+  View<float> plane[3];  ///< on the CPU; all with the same pitch
   View<Color> pixels;    ///< on CUDA
 };
 
-/// The channels as the CPU reads them.
+/// The channels in the form that the CPU reads.
 struct ColorPlanes {
   const float *red, *green, *blue;
   int stride, width, height;
@@ -32,7 +32,7 @@ PF_HD Color color_at(const ColorPlanes& colors, int x, int y) {
   return {colors.red[at], colors.green[at], colors.blue[at], 0};
 }
 
-/// The bilinear color at a match.
+/// Bilinear color at a match.
 PF_HD Color color_at(const ColorPlanes& colors, const Match& match) {
   const int stride = colors.stride, width = colors.width, height = colors.height;
   return {sample(colors.red, stride, width, height, match),
@@ -40,7 +40,7 @@ PF_HD Color color_at(const ColorPlanes& colors, const Match& match) {
           sample(colors.blue, stride, width, height, match), 0};
 }
 
-/// Mean over the channels of the difference's magnitude.
+/// Mean absolute difference of the channels.
 PF_HD float mean_difference(const Color& a, const Color& b) {
   return mean_magnitude(a.red - b.red, a.green - b.green, a.blue - b.blue);
 }
@@ -56,7 +56,7 @@ PF_HD Color load(const Color* pixel) { return {pixel->red, pixel->green, pixel->
 
 PF_HD Color color_at(const View<Color>& pixels, int x, int y) { return load(&pixels(x, y)); }
 
-/// The bilinear color of four pixels.
+/// Bilinear color from four pixels.
 PF_HD Color interpolate(const Color& a, const Color& b, const Color& c, const Color& d, const Match& match) {
   const auto channel = [&](float a, float b, float c, float d) {
     return interpolate(interpolate(a, b, match.share_x), interpolate(c, d, match.share_x), match.share_y);
@@ -65,7 +65,7 @@ PF_HD Color interpolate(const Color& a, const Color& b, const Color& c, const Co
           channel(a.blue, b.blue, c.blue, d.blue), 0};
 }
 
-/// The bilinear color at a match.
+/// Bilinear color at a match.
 PF_HD Color color_at(const View<Color>& pixels, const Match& match) {
   const int stride = int(pixels.stride());
   const Color* const top = pixels.data + match.y * stride + match.x;

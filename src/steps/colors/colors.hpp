@@ -6,18 +6,18 @@
 
 namespace parafield {
 
-/// Writes the channels of one or two frames, and the smoothed channels of the first `smooth_count` unless the
-/// taps' radius is 0: the bits of convert_color and smooth. On CUDA frames are an input, read anew by a
-/// replay.
+/// Writes the channels of one or two frames, and the smoothed channels of the first `smooth_count` frames
+/// unless the taps' radius is 0: the same bits as convert_color and smooth. On CUDA, the frames are inputs
+/// that a replay reads again.
 template <class Backend>
 void make_colors(Backend& backend, const Frame* frames, int count, const Taps& taps, const Colors* colors,
                  const Colors* smoothed, int smooth_count);
 
-/// Copies of up to five frames in the backend's memory, for colors that few pixels need: the user's memory may have
-/// changed by then.
+/// Copies of up to five frames in the backend's memory, for colors that are needed later at few pixels, when
+/// the user's memory may have changed.
 struct KeptFrames {
   View<std::uint8_t> bytes[5];
-  Frame* frames = nullptr;  ///< describe `bytes`; in the backend's memory, too
+  Frame* frames = nullptr;  ///< descriptions of `bytes`, also in the backend's memory
 
   static KeptFrames make(Workspace& workspace, Size size, int slots) {
     const Size most{size.width * bytes_per_pixel(PixelFormat::rgb_f32), size.height};
@@ -28,7 +28,7 @@ struct KeptFrames {
   }
 };
 
-/// The description of a frame whose rows have been copied to `bytes`. Rows are as far apart as the format needs.
+/// Describes a frame whose rows have been copied to `bytes`. The pitch depends on the frame's format.
 [[gnu::always_inline]] static inline Frame kept_frame(Frame frame, View<std::uint8_t> bytes) {
   constexpr std::ptrdiff_t alignment = 64;
   const std::ptrdiff_t row_bytes = std::ptrdiff_t(frame.width) * bytes_per_pixel(frame.format);
@@ -37,18 +37,18 @@ struct KeptFrames {
   return frame;
 }
 
-/// Copies one or two frames, into the slots from `slot` on. On CUDA frames are an input, read anew by a
-/// replay.
+/// Copies one or two frames into slots `slot` and following. On CUDA, the frames are inputs that a replay
+/// reads again.
 template <class Backend>
 void keep_frames(Backend& backend, const Frame* frames, int slot, int count, const KeptFrames& kept);
 
-/// Makes the smoothed channels of the frames in slots 0 and 1: the bits of convert_color and smooth. The taps' radius is
-/// above 0. `scratch`: three planes, overwritten on the CPU.
+/// Computes the smoothed channels of the frames in slots 0 and 1: the same bits as convert_color and smooth.
+/// The taps' radius must be above 0. `scratch`: three planes, which the CPU overwrites.
 template <class Backend>
 void smooth_kept(Backend& backend, const KeptFrames& kept, const Taps& taps, const View<float>* scratch,
                  const Colors* smoothed);
 
-/// Planes for the channels of a frame.
+/// Allocates planes for the channels of a frame.
 template <class Backend>
 Colors make_color_planes(Workspace& workspace, Size size) {
   Colors colors;
@@ -71,7 +71,7 @@ class FrameColors {
     }
   }
 
-  /// `both`: of two frames the second is smoothed, too, for the flow back.
+  /// `both`: if there are two frames, also smooth the second one, for the backward flow.
   void prepare(const Frame* frames, int slot, int count, bool both) {
     make_colors(backend_, frames, count, taps_, raw_ + slot, smoothed_ + slot, both ? count : 1);
   }

@@ -4,27 +4,27 @@
 #include "core/views.hpp"
 #include "steps/colors/keep.cuh"
 
-// Floor: rgb_u8 reads 3 bytes a pixel and writes 16, with smoothed ones 32; two frames of 320x240, one
-// smoothed, take an H100 (3.0 TB/s) 1.4 us, as long as a launch does.
+// Lower bound: rgb_u8 reads 3 bytes per pixel and writes 16, or 32 with smoothed colors. Two frames of
+// 320x240, one of them smoothed, take an H100 (3.0 TB/s) 1.4 us, as long as a launch.
 
 namespace parafield {
 namespace {
 
 constexpr int width = 32, height = 8, channels = 3;
 
-/// A tile of a frame's channels in shared memory. Radius: that of the taps where it is compiled in, otherwise
-/// -1.
+/// A tile of a frame's channels in shared memory. Radius: the taps' radius if known at compile time,
+/// otherwise -1.
 template <int Radius>
 struct ColorTile {
   static constexpr int most = Radius >= 0 ? Radius : Taps::max_radius;
   float in[channels][height + 2 * most][width + 2 * most], column[channels][height][width + 2 * most];
 
-  /// The pixel of a thread in the tile, without the halo.
+  /// Position of a thread's pixel in the tile, without the halo.
   __device__ static int x() { return int(threadIdx.x) % width; }
   __device__ static int y() { return int(threadIdx.x) / width; }
   __device__ static int radius_of(const Taps& taps) { return Radius >= 0 ? Radius : taps.radius; }
 
-  /// Loads the tile and its halo; beyond the frame the nearest pixel stands in.
+  /// Loads the tile and its halo. Pixels beyond the border repeat the nearest pixel.
   __device__ void load(const Frame& frame, const Taps& taps) {
     const int radius = radius_of(taps), columns = width + 2 * radius, rows = height + 2 * radius;
     const int right = frame.width - 1, bottom = frame.height - 1;
@@ -75,7 +75,7 @@ struct ColorTile {
   }
 };
 
-/// blockIdx.z is the frame.
+/// blockIdx.z: index of the frame.
 template <int Radius>
 __global__ void __launch_bounds__(width* height)
     colors_kernel(const __grid_constant__ Frame frame0, const __grid_constant__ Frame frame1,
@@ -83,14 +83,14 @@ __global__ void __launch_bounds__(width* height)
                   const __grid_constant__ Colors colors1, const __grid_constant__ Colors smoothed0,
                   const __grid_constant__ Colors smoothed1, int smooth_count) {
   __shared__ ColorTile<Radius> tile;
-  await_last();  // interpolate_kernel is not launched early
+  await_last();  // without launch_next(): interpolate_kernel must not start early
   tile.load(blockIdx.z == 0 ? frame0 : frame1, taps);
   tile.store(taps, blockIdx.z == 0 ? colors0 : colors1);
   if constexpr (Radius != 0)
     if (int(blockIdx.z) < smooth_count) tile.store_smoothed(taps, blockIdx.z == 0 ? smoothed0 : smoothed1);
 }
 
-/// The same of frames that were kept.
+/// The same for frames that were kept, without the raw colors.
 template <int Radius>
 __global__ void __launch_bounds__(width* height)
     smooth_kept_kernel(const Frame* frames, const __grid_constant__ Taps taps,
@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(width* height)
   tile.store_smoothed(taps, blockIdx.z == 0 ? smoothed0 : smoothed1);
 }
 
-/// blockIdx.y is the frame.
+/// blockIdx.y: index of the frame.
 __global__ void __launch_bounds__(copy_threads) 
     keep_kernel(const __grid_constant__ FrameCopy copy0, const __grid_constant__ FrameCopy copy1, Frame* frames) {
   begin_kernel();

@@ -7,7 +7,7 @@
 /// Copies of frames for keep_frames, as parts of kernels.
 namespace parafield {
 
-/// How a frame is copied, and the description of the copy.
+/// How to copy a frame, and the description of the copy.
 struct FrameCopy {
   WordCopy copy;
   Frame kept;
@@ -20,7 +20,7 @@ inline FrameCopy frame_copy(const Frame& frame, View<std::uint8_t> bytes) {
           kept};
 }
 
-/// Copies a block's part of a frame; one of the `blocks` writes the description, too.
+/// Copies a block's part of a frame; one of the `blocks` blocks also writes the description.
 __device__ inline void keep_frame(const FrameCopy& frame, Frame* description, int block, int blocks) {
   copy_rows(frame.copy, block, blocks);
   if (block == 0 && threadIdx.x == 0) *description = frame.kept;

@@ -4,9 +4,9 @@
 
 namespace parafield {
 
-// Connected components are a forest in a plane of labels (Rosenfeld and Pfaltz 1966). A pixel's label is the
-// index of another pixel of its component, never a larger index; a root's label is its own index. An index
-// counts along the pitch of the labels. So a component's root is its first pixel, row by row.
+// Connected components form a forest in a plane of labels (Rosenfeld and Pfaltz 1966). A pixel's label is the
+// index of a pixel of its component, never larger than its own index; a root's label is its own index.
+// Indices count along the labels' pitch, so a component's final root is its first pixel in row order.
 
 /// The root of pixel i's component.
 PF_HD int root_of(const volatile int* labels, int i) {

@@ -25,7 +25,7 @@ void check_disparities(Backend& cpu, View<const float> left, View<const float> r
   cpu.rows(valid.height, [=](int y) {
     constexpr int chunk = 256;
     int kept[chunk],
-        differs[chunk];  // as wide as the floats that it comes from, so that the loop is vectorized
+        differs[chunk];  // as wide as floats, so that the loop vectorizes
     const float *d = left.row(y), *other = right.row(y), most = tolerance;
     std::uint8_t* out = valid.row(y);
     for (int x0 = 0; x0 < width; x0 += chunk) {

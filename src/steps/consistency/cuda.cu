@@ -28,7 +28,8 @@ __global__ void disparities_kernel(View<const float> left, View<const float> rig
   if (unsure) unsure(x, y) = !kept || difference > 0;
 }
 
-// Disparities are projected as integers of the same order, so that an atomic maximum finds the largest.
+// Disparities are projected as integers with the same order as the floats, so an atomic maximum finds the
+// largest.
 
 __global__ void begin_projection_kernel(View<int> right) {
   begin_kernel();

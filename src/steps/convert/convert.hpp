@@ -5,17 +5,17 @@
 
 namespace parafield {
 
-/// Luma of one or two frames, 0..255: here pixels enter the library. The frames have one size and any format
-/// and range; color becomes BT.601 luma. They lie in memory that the backend reads; on CUDA they are inputs that
-/// a replay reads anew.
+/// Luma of one or two frames, 0..255. Here pixels enter the library. The frames must have the same size and
+/// may have any format and range; color becomes BT.601 luma. Their memory must be readable by the backend. On
+/// CUDA they are inputs, which a replay reads again.
 template <class Backend>
 void convert(Backend& backend, const Frame* frames, const View<float>* luma, int count);
 
-/// Red, green and blue of a frame, 0..255, a plane each; a gray frame gives the same plane three times.
+/// Red, green and blue of a frame as one plane each, 0..255; a gray frame gives the same plane three times.
 template <class Backend>
 void convert_color(Backend& backend, const Frame& frame, const View<float>* red_green_blue);
 
-/// An image as a frame of floats.
+/// Wraps an image as a frame of floats.
 inline Frame frame_of(View<float> plane) {
   return {plane.data, plane.width, plane.height, plane.pitch, PixelFormat::gray_f32};
 }
@@ -54,7 +54,7 @@ PF_HD float channel_of(const Sample* row, int x, int channel, int channels, int 
   return scaled(float(row[x * channels + (channels == 1 ? 0 : red == 0 ? channel : 2 - channel)]));
 }
 
-/// Calls f.template operator()<Sample, channels, red>(scale) with the properties of the frame's pixels.
+/// Calls f.template operator()<Sample, channels, red>(scale) with the properties of the frame's pixel format.
 template <class F>
 PF_HD auto with_format(const Frame& frame, F f) {
   using enum PixelFormat;

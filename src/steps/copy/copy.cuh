@@ -6,8 +6,8 @@
 #include "core/cuda/backend.hpp"
 #include "steps/copy/copy.hpp"
 
-/// Copies of planes, as parts of kernels. A plane whose rows have no gap is one long row, which all of its
-/// blocks copy together; of others a block copies a row.
+/// Copies of planes, as parts of kernels. A plane whose rows have no gap between them is treated as one long
+/// row, which all its blocks copy together. In other planes, each block copies whole rows.
 namespace parafield {
 
 constexpr int copy_threads = 256;
@@ -18,7 +18,7 @@ struct WordCopy {
   int word_bytes;
 };
 
-/// Copies a row from word `first` on, each `step`-th word.
+/// Copies every `step`-th word of a row, beginning with word `first`.
 template <class Word>
 __device__ void copy_row(const char* from, char* to, std::ptrdiff_t row_bytes, std::ptrdiff_t first,
                          std::ptrdiff_t step) {
@@ -26,7 +26,7 @@ __device__ void copy_row(const char* from, char* to, std::ptrdiff_t row_bytes, s
   for (std::ptrdiff_t i = first; i < words; i += step)
     reinterpret_cast<Word*>(to)[i] = reinterpret_cast<const Word*>(from)[i];
   const std::ptrdiff_t rest = words * std::ptrdiff_t(sizeof(Word)) + first;
-  if (rest < row_bytes) to[rest] = from[rest];  // fewer bytes than a word has, and than a block has threads
+  if (rest < row_bytes) to[rest] = from[rest];  // fewer bytes than a word, and than the block has threads
 }
 
 template <class Word>
@@ -40,7 +40,7 @@ __device__ void copy_rows(const PlaneCopy& plane, int block, int blocks) {
                    std::ptrdiff_t(threadIdx.x), copy_threads);
 }
 
-/// Copies a block's part of a plane. `blocks`: the number of blocks that copy it.
+/// Copies one block's part of a plane, which `blocks` blocks copy together.
 __device__ inline void copy_rows(const WordCopy& copy, int block, int blocks) {
   switch (copy.word_bytes) {
     case 16:
@@ -63,9 +63,9 @@ inline WordCopy word_copy(PlaneCopy plane) {
   return {plane, bits % 16 == 0 ? 16 : bits % 4 == 0 ? 4 : 1};
 }
 
-constexpr std::ptrdiff_t most_copy_blocks = 2048;  // about 16 for each multiprocessor of an H100
+constexpr std::ptrdiff_t most_copy_blocks = 2048;  // about 16 per SM of an H100
 
-/// Blocks for a copy: so many that each has a row, or that each thread has a word.
+/// Number of blocks for a copy: one for each row, or enough that each thread has a word.
 inline std::ptrdiff_t blocks_of(const WordCopy& copy) {
   const PlaneCopy& plane = copy.plane;
   const std::ptrdiff_t blocks =

@@ -17,7 +17,7 @@ struct PlaneCopy {
   int height;
 };
 
-/// The planes of a result to copy.
+/// The planes of a result that must be copied.
 struct PlaneCopies {
   static constexpr int most = 4;
   PlaneCopy planes[most];
@@ -34,8 +34,8 @@ struct PlaneCopies {
   }
 };
 
-/// Copies planes that lie in the backend's memory. On CUDA it is one launch, and the planes are inputs, which a
-/// replay takes anew.
+/// Copies planes within the backend's memory. On CUDA it is one launch, and the planes are inputs, which a
+/// replay sets again.
 template <class Backend>
 void copy_planes(Backend& backend, const PlaneCopies& copies);
 

@@ -5,7 +5,8 @@
 namespace parafield {
 namespace {
 
-/// Counts the pixels of the 5x5 around each of row y whose disparity is similar.
+/// Counts, around each of `count` pixels of row y from x0 on, the pixels of the 5x5 window with a similar
+/// disparity.
 void count_similar(View<const float> d, int y, int x0, int count, int* similar) {
   const float* rows[5];
   for (int j = 0; j < 5; ++j) rows[j] = d.row(clamp(y + j - 2, 0, d.height - 1));

@@ -3,34 +3,36 @@
 #include "core/arithmetic.hpp"
 #include "steps/consistency/consistency.hpp"
 
-/// Last steps of stereo.
+/// Final steps of stereo.
 namespace parafield {
 
-/// Stores refined disparities: `fine` where it is valid and at most half a label from the whole one, and else the
-/// whole one.
+/// Stores refined disparities: `fine` where it is valid and at most half a label from `whole`, otherwise
+/// `whole`.
 template <class Backend>
 void take_fine(Backend& backend, View<const float> whole, View<const float> fine,
                View<const std::uint8_t> valid, View<float> out);
 
-/// Planes that confidence comes from. `right` and `right_margin` may be empty.
+/// Planes that confidence is computed from. `right` and `right_margin` may be empty.
 struct DisparityEvidence {
-  View<const float> left, right;  // whole disparities
+  View<const float> left, right;  // integer disparities
   View<const float> right_margin;
 };
 
-/// Turns margins of the left image into confidence, in place: min(margin, margin in the right image + 0.3) / (1 +
-/// e^2) * s^2, where e is the difference to the right image's disparity, at most 9, and s the share of the 5x5
-/// pixels around whose disparity differs by at most 1.
+/// Turns margins of the left image into confidence, in place: min(margin, margin in the right image + 0.3) /
+/// (1 + e^2) * s^2. Here e is the difference to the right image's disparity, at most 9, and s is the fraction
+/// of pixels in the 5x5 window whose disparity differs by at most 1. A match outside the right image gives
+/// margin 0 and e = 9. Terms of missing planes are left out.
 template <class Backend>
 void disparity_confidence(Backend& backend, const DisparityEvidence& evidence, View<float> confidence);
 
-// Both backends compute these.
+// Shared by both backends.
 
 PF_HD float fine_or_whole(float whole, float fine, bool valid) {
   return (valid & (magnitude(fine - whole) <= 0.5f)) ? fine : whole;
 }
 
-/// Confidence of pixel x of a row by its margin. `similar`: pixels of the 25 around with a similar disparity.
+/// Confidence of pixel x of a row from its margin. `similar`: number of pixels of the 5x5 with a similar
+/// disparity.
 PF_HD float confidence_of(float margin, float d, const float* right, const float* right_margin, int width,
                           int x, int similar) {
   float difference = 0;

@@ -6,9 +6,9 @@
 namespace parafield {
 namespace {
 
-// A block makes a row. Its warps first gather which pixels are valid, 32 in a word of shared memory. Then
-// each pixel finds its valid neighbors in its own word, or in the nearest word that has any. Only pixels that
-// are not valid are written, and only valid ones are read.
+// One block handles one row. Its warps first collect the valid flags, 32 per word of shared memory. Then each
+// pixel finds its nearest valid neighbors in its own word, or in the nearest word that has any. Only invalid
+// pixels are written and only valid ones are read.
 
 constexpr int lanes = 32, warps = 4;
 constexpr unsigned all_lanes = 0xffffffffu;
@@ -16,7 +16,7 @@ constexpr unsigned all_lanes = 0xffffffffu;
 __device__ int lowest_bit(unsigned bits) { return __ffs(int(bits)) - 1; }
 __device__ int highest_bit(unsigned bits) { return 31 - __clz(int(bits)); }
 
-/// The last valid column before word `end`, or -1. The whole warp searches.
+/// The last valid column before word `end`, or -1. All lanes of the warp must call it.
 __device__ int last_before(const unsigned* words, int end, int lane) {
   for (; end > 0; end -= lanes) {
     const int i = end - 1 - lane;
@@ -29,7 +29,7 @@ __device__ int last_before(const unsigned* words, int end, int lane) {
   return -1;
 }
 
-/// The first valid column from word `begin` on, or `width`. The whole warp searches.
+/// The first valid column from word `begin` on, or `width`. All lanes of the warp must call it.
 __device__ int first_from(const unsigned* words, int begin, int count, int width, int lane) {
   for (; begin < count; begin += lanes) {
     const int i = begin + lane;

@@ -5,11 +5,11 @@
 
 namespace parafield {
 
-/// Fills pixels that are not valid from their row, in place. Planes: a plane of disparities, or flow. A
-/// disparity takes the smaller of the nearest valid ones to its left and right, as a pixel hidden from one
-/// camera belongs to the background; flow takes the shorter of the two vectors, the left one where both have
-/// the same length. Where only one side has a valid pixel, that one counts; a row without any stays as it is.
-/// `valid` is not changed.
+/// Fills invalid pixels from their row, in place. `planes` is a plane of disparities or a flow. A disparity
+/// becomes the smaller of the nearest valid disparities to its left and right, because a pixel hidden from
+/// one camera belongs to the background. A flow becomes the shorter of the two nearest valid vectors, or the
+/// left one if both have the same length. If only one side has a valid pixel, it is used; a row without any
+/// stays unchanged. `valid` is not changed.
 template <class Backend, class Planes>
 void fill_from_row(Backend& backend, Planes planes, View<const std::uint8_t> valid);
 
@@ -30,8 +30,8 @@ struct FlowRow {
   }
 };
 
-/// The column that a pixel between the valid columns left < right is filled from. One of them may be missing:
-/// then it is -1 or `width`.
+/// The column that fills a pixel between the valid columns left < right. One of them may be missing: then it
+/// is -1 or `width`.
 template <class Row>
 PF_HD int source_of(Row row, int left, int right, int width) {
   if (left < 0) return right;

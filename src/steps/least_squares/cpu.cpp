@@ -2,17 +2,17 @@
 #include "core/cpu/backend.hpp"
 #include "steps/least_squares/least_squares.hpp"
 
-// A thread goes down a band of rows, tile by tile. For each row it makes the products of the derivatives and
-// sums them along the row. It keeps these sums for as many rows as the window has. Sums of them down the
-// columns are the normal equations of a row of pixels, which it then solves. Each pixel needs 4 gathered
-// values and 5 loads for its products, 2 * 5 * (window - 1) additions and one division.
+// Each thread processes a band of rows, tile by tile. For each row, it computes the products of the
+// derivatives and sums them along the row, and keeps these sums for as many rows as the window has. Their
+// sums along columns are the normal equations of a row of pixels, which it then solves. Each pixel takes 4
+// gathered values and 5 loads for its products, 2 * 5 * (window - 1) additions and one division.
 namespace parafield {
 namespace {
 
 constexpr int equations = NormalEquations::count;
 
-/// out[x] = in[x] + in[x + 1] + ... + in[x + window - 1], added in this order. A `Window` above 0 is the
-/// window, known to the compiler; 0 means that only `window` says it. The same holds below.
+/// out[x] = in[x] + in[x + 1] + ... + in[x + window - 1], added in this order. If `Window` is above 0, it is
+/// the window, known at compile time; if it is 0, `window` counts. The same holds for the functions below.
 template <int Window>
 void sum_along(const float* __restrict in, float* __restrict out, int count, int window) {
   if constexpr (Window > 0) {
@@ -51,7 +51,7 @@ void sum_down(const float* const* rows, std::ptrdiff_t offset, float* __restrict
   }
 }
 
-/// A tile: columns x0 to x1 - 1 of a level, with the scratch memory of one thread.
+/// A tile: columns x0 to x1 - 1 of a level, with one thread's scratch memory.
 struct Tile {
   View<const float> frame0, frame1;
   LeastSquares p;
@@ -61,9 +61,9 @@ struct Tile {
   float* scratch;
 
   int width() const { return x1 - x0; }
-  /// Values from the row of one equation to the row of the next one.
+  /// Floats from one equation's row to the next equation's row.
   std::ptrdiff_t stride() const { return least_squares_tile + 64; }
-  /// Scratch memory, a row for each equation: sums along row y, sums over the window, products of a row.
+  /// Scratch memory with one row per equation: sums along row y, sums over the window, products of a row.
   float* row_sums(int y) const { return scratch + y % p.window() * equations * stride(); }
   float* window_sums() const { return scratch + p.window() * equations * stride(); }
   float* products() const { return window_sums() + equations * stride(); }
@@ -71,7 +71,7 @@ struct Tile {
 };
 
 /// Computes the products of row y at columns begin to end - 1 into out[equation * stride + x]. `Interior`: no
-/// derivative along the row reaches beyond the border. `Robust`: whether pixels have weights.
+/// horizontal derivative reaches beyond the border. `Robust`: pixels have weights.
 template <bool Interior, bool Robust>
 PF_HD void products_part(const Tile& tile, int y, int begin, int end, float* __restrict out) {
   const View<const float> frame0 = tile.frame0, frame1 = tile.frame1;
@@ -85,7 +85,7 @@ PF_HD void products_part(const Tile& tile, int y, int begin, int end, float* __r
   const float *u = tile.in.u.row(y), *v = tile.in.v.row(y);
   const float robust2 = Robust ? tile.p.robust2 : 0, line = float(y);
   if (Robust && !(robust2 > 0))
-    __builtin_unreachable();  // a branch in the loop would keep it from being vectorized
+    __builtin_unreachable();  // a branch in the loop would prevent vectorization
   const float* pixels = frame1.data;
   const int pitch = int(frame1.stride());
 #pragma GCC ivdep
@@ -104,7 +104,7 @@ PF_HD void products_part(const Tile& tile, int y, int begin, int end, float* __r
   }
 }
 
-/// Computes the products of row y and their sums along the row, over the window of each column of the tile.
+/// Computes the products of row y and their sums along the row over each column's window in the tile.
 template <int Window>
 void sum_row(const Tile& tile, int y) {
   const int width = tile.frame0.width, before = tile.p.before;
@@ -128,8 +128,8 @@ void sum_row(const Tile& tile, int y) {
   }
 }
 
-/// Solves row y, from the sums along the rows under its window. If `trust` has data, stores confidence and
-/// `valid`, too.
+/// Solves row y from the sums along the rows under its window. Also stores confidence and validity if `trust`
+/// has data.
 template <int Window>
 void solve_row(const Tile& tile, int y) {
   const int width = tile.frame0.width, height = tile.frame0.height, count = tile.width(), x0 = tile.x0;
@@ -174,7 +174,7 @@ void solve_row(const Tile& tile, int y) {
 template <int Window>
 void solve_band(const Tile& tile, RowRange band) {
   const int last = tile.frame0.height - 1;
-  int next = larger(0, band.begin - tile.p.before);  // first row that has no sums yet
+  int next = larger(0, band.begin - tile.p.before);  // first row without sums
   for (int y = band.begin; y < band.end; ++y) {
     for (; next <= smaller(last, y + tile.p.after); ++next) sum_row<Window>(tile, next);
     solve_row<Window>(tile, y);

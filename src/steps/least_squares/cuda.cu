@@ -3,36 +3,38 @@
 #include "steps/least_squares/large_tiles.cuh"
 #include "steps/least_squares/small_tiles.cuh"
 
-// A solution is one launch. A block makes a tile. The products of all pixels under its windows go to shared
-// memory, then their sums along the rows, then those down the columns, and each pixel is solved. Levels that
-// fill the device get large tiles, whose height is chosen so that the blocks fill the multiprocessors evenly.
-// Other levels get small ones, all of which have room at once. Where estimators share the device, each counts
-// on a quarter of it.
+// A solution is one launch, in which each block computes a tile. The products of all pixels under the tile's
+// windows go to shared memory; they are summed along rows, then along columns, and then each pixel is solved.
+// Levels that fill the device get large tiles, whose height is chosen to load the SMs evenly. Other levels
+// get small tiles, all of which fit on the device at once. While several estimators share the device, each
+// plans for a quarter of it.
 //
-// All of these kernels allow the next launch only when the kernel ahead of them has ended. So whatever comes
-// after a solution begins when the frames are complete: see `follows`.
+// All of these kernels allow the next launch only after the preceding kernel has ended. The kernel after a
+// solution therefore starts when the frames are already complete: see `follows`.
 //
-// Floor: a solution reads 16 bytes a pixel (two frames, u, v) and writes 8, and does about 190 operations
-// (60 for the products, 2 * 5 * 10 additions at window 11, 30 to solve). At 1920x1080 an H100 (3.0 TB/s)
-// needs 17 us for the bytes and 12 us for the operations. Measured on the finest level: 42 us, so 40 %,
-// with 328 instructions a pixel: 127 for the products (1.34 times the pixels, as tiles overlap), 74 for the
-// sums along the rows, 127 for those down the columns and to solve. Schedulers issue one in 60 % of the
-// cycles, and the L1 cache is busy in 64 %. Frames and flow (50 MB) do not stay in the L2 cache. With small
-// tiles a level of 80x60 takes 1.6 us, 160x120 1.9 and 320x240 2.9; with large ones 2.7, 3.0 and 3.8. Of the
-// 1.6 us about 0.6 lie between two kernels, 0.5 are the products (two reads one after the other), 0.2 the
-// sums along the rows, and 0.4 the rest.
+// Lower bound: a solution reads 16 bytes per pixel (two frames, u, v), writes 8, and takes about 190
+// operations (60 for the products, 2 * 5 * 10 additions at window 11, 30 to solve). At 1920x1080, an H100
+// (3.0 TB/s) needs 17 us for the bytes and 12 us for the operations. The finest level takes 42 us, so it
+// reaches 40 %, with 328 instructions per pixel: 127 for the products (of 1.34 times as many pixels, because
+// tiles overlap), 74 for the sums along rows, and 127 for the sums along columns and solving. Schedulers
+// issue in 60 % of the cycles, and the L1 cache is busy in 64 %. Frames and flow (50 MB) do not stay in the
+// L2 cache.
+//
+// With small tiles, levels of 80x60, 160x120 and 320x240 take 1.6, 1.9 and 2.9 us; with large tiles, 2.7, 3.0
+// and 3.8 us. Of the 1.6 us, about 0.6 pass between two kernels; 0.5 are the products (two dependent reads),
+// 0.2 the sums along rows, and 0.4 the rest.
 
 namespace parafield {
 namespace {
 
 std::size_t shared_bytes(int tile_rows, const LeastSquares& p) {
-  constexpr std::size_t beyond = 8;  // floats that sum_along may read beyond the last row
+  constexpr std::size_t beyond = 8;  // floats that sum_along may read after the last row
   const int pitch = Layout<0>{p.before, p.after}.pitch();
   return (std::size_t(tile_rows + p.window() - 1) * std::size_t(pitch) * equations + beyond) * sizeof(float);
 }
 
-/// Rows of a large tile that give the busiest multiprocessor the least work, halo included. In whole strips
-/// they are a multiple of 4; otherwise that is so above 16, and above 8 a multiple of 2.
+/// The height of a large tile that gives the busiest SM the least work, including the halo. With
+/// `whole_strips` it is a multiple of 4; otherwise it is a multiple of 2 above 8 and of 4 above 16.
 int choose_tile_rows(Cuda& cuda, Size size, const LeastSquares& p, bool whole_strips) {
   const auto step = [=](int rows) { return whole_strips || rows >= 16 ? 4 : rows < 8 ? 1 : 2; };
   int best = 0;
@@ -77,10 +79,10 @@ void launch_large(Cuda& cuda, const Input& in, const LeastSquares& p, FlowPlanes
   if (blocks <= cuda.multiprocessors())
     launch_large<Window, 4, 1024>(cuda, in, p, out, trust, rows);
   else
-    launch_large<Window, 4, 512>(cuda, in, p, out, trust, rows);  // two blocks on a multiprocessor
+    launch_large<Window, 4, 512>(cuda, in, p, out, trust, rows);  // two blocks per SM
 }
 
-/// Launches tiles of a shape, if all of them have room at once.
+/// Launches tiles of a shape if all of them fit on the device at once. Returns whether they do.
 template <class Shape, int Window>
 bool launch_small(Cuda& cuda, const Input& in, const LeastSquares& p, FlowPlanes out, Trust trust,
                   bool follows) {
@@ -90,8 +92,8 @@ bool launch_small(Cuda& cuda, const Input& in, const LeastSquares& p, FlowPlanes
   const auto launch = [&](auto kernel) {
     const void* const address = reinterpret_cast<const void*>(kernel);
     if (bytes > 48 * 1024) cuda.allow_shared_memory(address, bytes);
-    // One share for all shapes: a multiprocessor that has to change it lets no kernel begin before the end of
-    // the one ahead. The two blocks of the largest shape fit.
+    // All shapes use the same carveout: an SM that must change it cannot start a kernel before the preceding
+    // one has ended. Two blocks of the largest shape fit.
     cuda.share_memory(address, 50);
     cuda.launch(kernel, grid, dim3(Shape::threads), bytes, in, p, out, trust, follows);
   };

@@ -2,14 +2,14 @@
 #pragma once
 #include "steps/least_squares/rows.cuh"
 
-/// A solution in tiles of 64 columns and any number of rows, for levels that fill the device. A thread makes
-/// the products of a strip of pixels, so that their loads are under way together, and warps read neighboring
-/// pixels of frame 1. Sums along the rows replace the products; then each thread sums down a column for a few
-/// rows and solves.
+/// A solution in tiles of 64 columns and any number of rows, for levels that fill the device. Each thread
+/// computes the products of a strip of pixels, so that their loads overlap, and warps read neighboring pixels
+/// of frame 1. Sums along rows replace the products; then each thread sums along a column for a few rows and
+/// solves.
 namespace parafield {
 namespace {
 
-/// Makes the products of the rows inside the level. A task is Strip pixels of a column.
+/// Computes the products of the rows inside the level. A task is Strip pixels of a column.
 template <int Window, int Strip, bool FromCoarser, bool Robust, bool Interior>
 struct Products {
   const Input& in;
@@ -24,7 +24,8 @@ struct Products {
     const auto& layout = rows.layout;
     const int strip = int(unsigned(task) / unsigned(layout.columns()));
     const int column = task - strip * layout.columns();
-    // The last strip overlaps the one before. With too few rows for a strip, has_row leaves some out.
+    // The last strip overlaps the previous one. If there are fewer rows than in a strip, has_row skips the
+    // missing ones.
     const int row = larger(smaller(rows.begin + strip * Strip, rows.end - Strip), rows.begin);
     const int y = rows.y0 + row;
     const int x = Interior ? rows.x0 + column : clamp(rows.x0 + column, 0, in.width - 1);
@@ -80,13 +81,13 @@ struct Products {
   }
 };
 
-/// Window: side of the window, or 0 for any. Strip: rows of the tile that a thread makes and solves at once;
-/// they divide tile_rows.
+/// Window: side of the window, or 0 for any. Strip: number of rows that a thread computes and solves
+/// together; it must divide tile_rows.
 template <int Window, int Strip, int Threads, bool FromCoarser, bool Robust>
 __global__ void __launch_bounds__(Threads, 1024 / Threads)
     least_squares_kernel(Input in, LeastSquares p, FlowPlanes out, Trust trust, int tile_rows) {
   await_last();
-  launch_next();  // in this order: see cuda.cu
+  launch_next();  // this order matters: see cuda.cu
   const Layout<Window> layout{p.before, p.after};
   const int window = layout.window(), pitch = layout.pitch(), width = in.width, height = in.height;
   const int x0 = int(blockIdx.x) * tile_width, y0 = int(blockIdx.y) * tile_rows;
@@ -124,7 +125,7 @@ __global__ void __launch_bounds__(Threads, 1024 / Threads)
       sum_down<Window, Strip>(rows.products + k * rows.plane + row * pitch + layout.origin() + column, pitch,
                               window, sums[k]);
     PF_UNROLL
-    for (int j = 0; j < Strip; ++j) {  // rows below the level have sums, too
+    for (int j = 0; j < Strip; ++j) {  // includes rows below the level
       const NormalEquations sum{sums[0][j], sums[1][j], sums[2][j], sums[3][j], sums[4][j]};
       const Motion solution = solve(sum, u[j], v[j], p.alpha, width, height);
       u[j] = solution.u;

@@ -3,27 +3,27 @@
 #include "core/cuda/kernel.cuh"
 #include "steps/least_squares/least_squares.hpp"
 
-/// What threads read for a solution: frame 0 and flow at strips of pixels, and matches in frame 1.
+/// What threads read for a solution: frame 0 and the flow at strips of pixels, and matches in frame 1.
 namespace parafield {
 namespace {
 
 constexpr int equations = NormalEquations::count;
 
-/// Input of a solution. Planes of one level share their pitch, so that one offset serves all.
+/// Input of a solution. All planes of a level have the same pitch, so one offset serves all.
 struct Input {
   const float *frame0, *frame1;
-  float *u, *v;              // large tiles store the start of a level there
+  float *u, *v;              // large tiles also write the level's start here
   int width, height, pitch;  // pitch in floats
-  FlowPlanes coarser;        // flow of the coarser level, for the first solution
+  FlowPlanes coarser;        // the coarser level's flow, only for a level's first solution
 };
 
-/// Frame 0 at Strip pixels of a column.
+/// Derivatives and luma of frame 0 at Strip pixels of a column.
 template <int Strip>
 struct Slopes {
   float x[Strip], y[Strip], luma[Strip];
 };
 
-/// Pixels (x, y), (x, y + 1)... Interior: the pixels up to 2 px away lie inside.
+/// For pixels (x, y), (x, y + 1)... Interior: all pixels up to 2 px away are inside the frame.
 template <int Strip, bool Interior>
 __device__ __forceinline__ Slopes<Strip> slopes_at(const Input& in, int x, int y) {
   Slopes<Strip> slopes;
@@ -50,8 +50,8 @@ __device__ __forceinline__ Slopes<Strip> slopes_at(const Input& in, int x, int y
   return slopes;
 }
 
-/// Rows of enlarge_strip; the first is row `Odd` of two. a, b: the coarse values to the left and right, row
-/// by row.
+/// Rows of enlarge_strip, the first of which is row `Odd` of a pair. a, b: the coarse values to the left and
+/// right, row by row.
 template <int Strip, int Odd, int Count>
 __device__ __forceinline__ void enlarge_rows(const float (&a)[Count], const float (&b)[Count], float share_x,
                                              float (&to)[Strip]) {
@@ -64,8 +64,8 @@ __device__ __forceinline__ void enlarge_rows(const float (&a)[Count], const floa
   }
 }
 
-/// enlarged_flow of pixels (x, y), (x, y + 1)...: rows share the values that they read. Both planes have the
-/// same pitch.
+/// enlarged_flow of pixels (x, y), (x, y + 1)...: neighboring rows share the values that they read. Both
+/// planes must have the same pitch.
 template <int Strip>
 __device__ __forceinline__ void enlarge_strip(const FlowPlanes& coarse, int x, int y, float (&u)[Strip],
                                               float (&v)[Strip]) {
@@ -93,16 +93,16 @@ __device__ __forceinline__ void enlarge_strip(const FlowPlanes& coarse, int x, i
 
 /// A match in frame 1.
 struct Place {
-  const float *top, *bottom;  // the pixel to its upper left, and the one below
+  const float *top, *bottom;  // the pixel to the upper left, and the one below
   float share_x, share_y;
   bool inside;
 };
 
-constexpr int most_side = 1 << 22;   // px, for which `whole` does
-constexpr float whole = 8388608.0f;  // 2^23: floats from here on are whole numbers, which their low bits show
+constexpr int most_side = 1 << 22;   // px; the largest side for which `whole` works
+constexpr float whole = 8388608.0f;  // 2^23: larger floats are integers, stored in their low bits
 
-/// The match at (x, y), with the bits of `locate`. Small: the level's sides are at most most_side. That
-/// takes fewer instructions, as nothing is converted to whole numbers and back.
+/// The match at (x, y), with the same bits as `locate`. Small: the level's sides are at most most_side, which
+/// saves instructions because no conversion to integers and back is needed.
 template <bool Small>
 __device__ __forceinline__ Place place_of(const Input& in, float x, float y) {
   const unsigned pitch = unsigned(in.pitch), down = in.height > 1 ? pitch : 0;
@@ -137,13 +137,13 @@ __device__ __forceinline__ Neighbors neighbors_at(const Input& in, const Place& 
   const int right = Wide || in.width > 1 ? 1 : 0;
   return {place.top[0], place.top[right], place.bottom[0], place.bottom[right]};
 }
-/// The bits of `sample`.
+/// Same bits as `sample`.
 __device__ __forceinline__ float mixed(const Neighbors& n, const Place& place) {
   return interpolate(interpolate(n.a, n.b, place.share_x), interpolate(n.c, n.d, place.share_x),
                      place.share_y);
 }
 
-/// sums[j] = the sum over `window` rows from row j on, added from the top.
+/// sums[j] = the sum of `window` rows from row j on, added from the top.
 template <int Window, int Count>
 __device__ __forceinline__ void sum_down(const float* values, int pitch, int window, float (&sums)[Count]) {
   if constexpr (Window > 0) {
@@ -164,7 +164,7 @@ __device__ __forceinline__ void sum_down(const float* values, int pitch, int win
 }
 
 /// sums[j] = values[j] + values[j + 1] + ... + values[j + Window - 1], added from the left, where `values` is
-/// line + First, and `line` is aligned for vectors.
+/// line + First, and `line` is aligned for vector loads.
 template <int Window, int First, int Columns>
 __device__ __forceinline__ void sum_vectors(const float* line, float (&sums)[Columns]) {
   constexpr int count = (First + Columns + Window - 1 + 3) / 4 * 4;

@@ -2,13 +2,13 @@
 #pragma once
 #include "steps/least_squares/pixels.cuh"
 
-/// Rows of a large tile in shared memory: products of pixels, then their sums along the rows.
+/// Rows of a large tile in shared memory: first products of pixels, then their sums along the rows.
 namespace parafield {
 namespace {
 
 constexpr int tile_width = 64;
 
-/// Places of a tile's columns in shared memory. Window: side of the window; 0 = any.
+/// Positions of a tile's columns in shared memory. Window: side of the window; 0 = any.
 template <int Window>
 struct Layout {
   int any_before, any_after;
@@ -18,27 +18,27 @@ struct Layout {
     return Window > 0 ? Window : any_before + 1 + any_after;
   }
   __host__ __device__ constexpr int columns() const { return tile_width + window() - 1; }
-  /// Place of the tile's first column, a multiple of four; that of the first column under its windows.
+  /// Positions of the tile's first column, a multiple of four, and of the first column under its windows.
   __host__ __device__ constexpr int origin() const { return (before() + 3) / 4 * 4; }
   __host__ __device__ constexpr int first() const { return origin() - before(); }
-  /// Floats from row to row, 4 more than a multiple of 8: so sum_along reads two rows without conflicts of
-  /// banks. The last columns of a row may lie in the first places of the next one, which are free.
+  /// Floats from row to row: 4 more than a multiple of 8, so that sum_along reads two rows without bank
+  /// conflicts. The last columns of a row may be in the first positions of the next one, which are free.
   __host__ __device__ constexpr int pitch() const { return (columns() + 3) / 8 * 8 + 4; }
 };
 
-/// A tile's rows in shared memory, those under its windows included.
+/// The rows of a tile in shared memory, including all rows under its windows.
 template <int Window>
 struct Rows {
-  int x0, y0;      // column and row of the level at the first place
+  int x0, y0;      // column and row of the level at the first position
   int begin, end;  // rows inside the level
-  int own;         // rows of the tile
+  int own;         // number of rows of the tile itself
   float* products;
-  int plane;  // floats from one equation's rows to those of the next
+  int plane;  // floats from one equation's rows to the next equation's rows
   Layout<Window> layout;
 };
 
-/// sums[j] = values[j] + values[j + 1] + ... + values[j + window - 1], added from the left, where `values`
-/// is line + layout.first(), and `line` is aligned for vectors.
+/// sums[j] = values[j] + values[j + 1] + ... + values[j + window - 1], added from the left, where `values` is
+/// line + layout.first(), and `line` is aligned for vector loads.
 template <int Window, int Columns>
 __device__ __forceinline__ void sum_along(const float* line, const Layout<Window>& layout,
                                           float (&sums)[Columns]) {
@@ -54,20 +54,20 @@ __device__ __forceinline__ void sum_along(const float* line, const Layout<Window
   }
 }
 
-/// Sums Columns columns of a row, in place. All threads of a warp call it at once, for whole rows.
+/// Sums Columns columns of a row in place. All threads of a warp must call it together, for whole rows.
 template <int Window, int Columns>
 __device__ __forceinline__ void sum_in_place(float* line, const Layout<Window>& layout) {
   float sums[Columns];
   sum_along<Window, Columns>(line, layout, sums);
-  __syncwarp();  // every lane has read the row that is now written over
+  __syncwarp();  // all lanes have read the row before it is overwritten
   float4* const to = reinterpret_cast<float4*>(line + layout.origin());
   PF_UNROLL
   for (int i = 0; i < Columns / 4; ++i)
     to[i] = make_float4(sums[4 * i], sums[4 * i + 1], sums[4 * i + 2], sums[4 * i + 3]);
 }
 
-/// Replaces the products of the rows inside the level by their sums along the rows. Spread: threads share
-/// the equations of a row, as few rows leave many threads.
+/// Replaces the products of the rows inside the level by their sums along the rows. Spread: threads share the
+/// equations of a row, because with few rows there are more threads than rows.
 template <int Window, int Threads, bool Spread>
 __device__ __forceinline__ void sum_rows(const Rows<Window>& rows) {
   const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32, pitch = rows.layout.pitch();
@@ -83,7 +83,7 @@ __device__ __forceinline__ void sum_rows(const Rows<Window>& rows) {
     }
   } else {
     constexpr int columns = 8, threads_a_row = tile_width / columns, rows_a_warp = 32 / threads_a_row;
-    // Eight neighboring lanes read from two rows, at places without conflicts of banks.
+    // Eight neighboring lanes read from two rows, at positions without bank conflicts.
     const int part = lane % 4 + lane / 8 % 2 * 4, row_of_warp = lane / 4 % 2 + lane / 16 * 2;
     for (int first = rows.begin + rows_a_warp * warp; first < rows.end; first += Threads / threads_a_row) {
       const int row = smaller(first + row_of_warp, rows.end - 1);
@@ -94,7 +94,7 @@ __device__ __forceinline__ void sum_rows(const Rows<Window>& rows) {
   }
 }
 
-/// Beyond the border the sums of the nearest row stand in. `count`: rows in shared memory.
+/// Gives rows beyond the border the sums of the nearest row. `count`: number of rows in shared memory.
 template <int Window, int Threads>
 __device__ __forceinline__ void repeat_rows(const Rows<Window>& rows, int count) {
   const int outside = rows.begin + count - rows.end, pitch = rows.layout.pitch();

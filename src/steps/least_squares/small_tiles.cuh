@@ -2,15 +2,15 @@
 #pragma once
 #include "steps/least_squares/pixels.cuh"
 
-/// A solution in small tiles, for levels that do not fill the device: there a launch takes the latency of one
-/// block. So tiles are nearly square, as the pixels under their windows are fewest then, and their size is
-/// known to the compiler. Each step spreads over all threads. The derivatives of frame 0 are taken before the
-/// kernel ahead has ended, whose flow they do not need.
+/// A solution in small tiles, for levels that do not fill the device. There, a launch takes as long as one
+/// block. Therefore tiles are nearly square, which minimizes the pixels under their windows, their size is
+/// known at compile time, and each step uses all threads. The derivatives of frame 0 do not depend on the
+/// flow, so they are computed before the preceding kernel has ended.
 namespace parafield {
 namespace {
 
-/// A tile of Width x Height pixels. Strip: pixels of a column whose products a thread makes. Down: rows that
-/// a thread sums down; they divide Height.
+/// A tile of Width x Height pixels. Strip: number of pixels of a column whose products a thread computes.
+/// Down: number of rows that a thread sums along a column; it must divide Height.
 template <int Width, int Height, int Threads, int Strip, int Down>
 struct TileShape {
   static constexpr int width = Width, height = Height, threads = Threads, strip = Strip, down = Down;
@@ -18,25 +18,25 @@ struct TileShape {
   static_assert(Height % Down == 0 && Width % 4 == 0);
 };
 
-/// Shared memory of a small tile, in floats.
+/// Shared memory of a small tile.
 template <class Shape, int Window>
 struct SmallTile {
   static constexpr int before = Window / 2;
   static constexpr int columns = Shape::width + Window - 1, rows = Shape::height + Window - 1;
   static constexpr int pitch = (columns + 3) / 4 * 4, sum_pitch = Shape::width;
-  /// Places of an equation: planes of narrow tiles begin in different banks.
+  /// Size of an equation's plane, in floats. The planes of narrow tiles begin in different banks.
   static constexpr int plane_of(int places) {
     const int shift = Shape::width % 32;
     return (places - shift + 31) / 32 * 32 + shift;
   }
   static constexpr int plane = plane_of(rows * pitch), sum_plane = plane_of(rows * sum_pitch);
 
-  alignas(16) float products[equations * plane];  // then sums over the windows
-  alignas(16) float sums[equations * sum_plane];  // along the rows
-  float u[Shape::pixels], v[Shape::pixels];       // the flow before
+  alignas(16) float products[equations * plane];  // later the sums over the windows
+  alignas(16) float sums[equations * sum_plane];  // sums along rows
+  float u[Shape::pixels], v[Shape::pixels];       // the flow before this solution
 };
 
-/// Calls use(i) for the thread's part of the numbers from 0 to Count - 1.
+/// Calls use(i) for the thread's share of the numbers from 0 to Count - 1.
 template <int Count, int Threads, class Use>
 __device__ __forceinline__ void share_out(Use use) {
   PF_UNROLL
@@ -46,7 +46,7 @@ __device__ __forceinline__ void share_out(Use use) {
   }
 }
 
-/// A solution of one tile.
+/// The solution of one tile.
 template <class Shape, int Window, bool FromCoarser, bool Robust>
 struct SmallSolution {
   using Tile = SmallTile<Shape, Window>;
@@ -55,16 +55,16 @@ struct SmallSolution {
   Tile& tile;
   const int x0 = int(blockIdx.x) * Shape::width, y0 = int(blockIdx.y) * Shape::height;
   const int left = x0 - Tile::before, top = y0 - Tile::before;
-  // Rows inside the level. The products of the nearest row stand in for those outside.
+  // Rows inside the level. The products of the nearest row replace the rows outside.
   const int begin = larger(0, -top), end = smaller(Tile::rows, in.height - top);
   const bool interior =
       left >= 2 && top >= 2 && left + Tile::columns + 2 <= in.width && top + Tile::rows + 2 <= in.height;
 
   static constexpr int strips = (Tile::rows + Shape::strip - 1) / Shape::strip * Tile::columns;
 
-  /// Pixels of a column. The last strip overlaps the one before.
+  /// Pixels of a column. The last strip overlaps the previous one.
   struct Strip {
-    int column, row, x, y;  // place in the tile; pixel
+    int column, row, x, y;  // position in the tile; pixel
     Slopes<Shape::strip> slopes;
   };
   __device__ __forceinline__ Strip strip_at(int i) const {
@@ -79,7 +79,7 @@ struct SmallSolution {
     return strip;
   }
 
-  /// Makes the products of a strip. Rows below the level get some, too, which nobody reads.
+  /// Computes the products of a strip. Rows below the level get values too, but no step reads them.
   __device__ __forceinline__ void make_products(const Strip& strip) const {
     const auto& [column, row, x, y, slopes] = strip;
     float u[Shape::strip], v[Shape::strip];
@@ -124,7 +124,7 @@ struct SmallSolution {
     }
   }
 
-  /// Sums four columns of a row of an equation, added from the left.
+  /// Sums four columns of one equation's row, added from the left.
   __device__ __forceinline__ void sum_along(int i) const {
     constexpr int columns = 4, groups = Shape::width / columns;
     const int group = i % groups, line = int(unsigned(i) / unsigned(groups));
@@ -137,7 +137,7 @@ struct SmallSolution {
                                columns * group) = make_float4(sums[0], sums[1], sums[2], sums[3]);
   }
 
-  /// Sums down a column of an equation, for a few rows. The sums replace the products.
+  /// Sums along a column of one equation, for a few rows. The sums replace the products.
   __device__ __forceinline__ void sum_columns(int i) const {
     const int column = i % Shape::width, line = int(unsigned(i) / unsigned(Shape::width));
     const int strip = int(unsigned(line) / unsigned(equations)), equation = line - strip * equations;
@@ -150,7 +150,7 @@ struct SmallSolution {
       tile.products[equation * Shape::pixels + (strip * Shape::down + j) * Shape::width + column] = sums[j];
   }
 
-  /// Solves at pixel i of the tile.
+  /// Solves pixel i of the tile.
   __device__ __forceinline__ void solve_pixel(int i, const FlowPlanes& out, const Trust& trust) const {
     const int column = i % Shape::width, x = x0 + column, y = y0 + int(unsigned(i) / unsigned(Shape::width));
     if (x >= in.width || y >= in.height) return;
@@ -170,7 +170,7 @@ struct SmallSolution {
     trust.valid(x, y) = is_trusted(eigenvalue, residual, match, p);
   }
 
-  /// `follows`: frame 0 may be read before the kernel ahead has ended.
+  /// `follows`: frame 0 may be read before the preceding kernel has ended.
   __device__ __forceinline__ void run(const FlowPlanes& out, const Trust& trust, bool follows) const {
     if (!follows) await_last();
     bool waits = true;
@@ -195,8 +195,8 @@ struct SmallSolution {
   }
 };
 
-/// Blocks that have room on a multiprocessor: one may be that of the next kernel. Cards of capability 7.5
-/// have room for 1024 threads.
+/// Blocks that must fit on one SM: one may belong to the next kernel. Devices of compute capability 7.5 allow
+/// 1024 threads per SM.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 template <int Threads>
 constexpr int small_blocks = 1024 / Threads;

@@ -2,8 +2,9 @@
 #include "core/cpu/backend.hpp"
 #include "steps/matches/descriptors.hpp"
 
-// A thread goes down a band of rows and keeps the rows around in rings: raw gradients by direction, pooled
-// ones, and their energy. A row has a part for each direction; a pixel's directions come together at the end.
+// Each thread processes a band of rows from top to bottom and keeps the rows it needs in ring buffers: raw
+// gradients by direction, pooled gradients, and their energy. A row has one part for each direction; the last
+// step interleaves a pixel's directions.
 namespace parafield {
 namespace {
 
@@ -11,8 +12,7 @@ constexpr int directions = Descriptors::directions, margin = Descriptors::margin
 constexpr int raw_ring = 8, pooled_ring = 16;  // rows; at least 2 * reach + 1
 using Channel = std::uint16_t;
 
-/// A thread's rows, in its scratch memory. Rows of floats and channels begin `energy_reach` px before column
-/// 0.
+/// A thread's rows in its scratch memory. Rows of energy begin `energy_reach` px before column 0.
 struct Rings {
   int columns;
   Channel *raw, *pooled, *smoothed;
@@ -38,7 +38,7 @@ struct Rings {
   float* energy_row(int y) const { return energy + std::ptrdiff_t(y % pooled_ring) * columns; }
 };
 
-/// Raw gradients of row y by direction.
+/// Raw gradients of row y in each direction.
 void find_gradients(View<const float> luma, int y, const Rings& rings) {
   const int width = luma.width, last = width - 1;
   const float *const row = luma.row(y), *const above = luma.row(larger(y - 1, 0)),
@@ -61,7 +61,7 @@ void find_gradients(View<const float> luma, int y, const Rings& rings) {
   }
 }
 
-/// Pools row y of the gradients, and measures its energy.
+/// Pools row y of the gradients and measures its energy.
 void pool_gradients(int y, Size size, const Rings& rings) {
   const int width = size.width;
   float* const energy = rings.energy_row(y) + energy_reach;
@@ -95,7 +95,7 @@ void pool_gradients(int y, Size size, const Rings& rings) {
   }
 }
 
-/// Brings the bytes of each pixel together, from rows of one direction each.
+/// Interleaves each pixel's bytes from rows of one direction each.
 void join_directions(const std::uint8_t* bytes, std::ptrdiff_t columns, int width, std::uint8_t* words) {
   const std::uint8_t* row[directions];
   for (int k = 0; k < directions; ++k) row[k] = bytes + k * columns;
@@ -114,7 +114,7 @@ void join_directions(const std::uint8_t* bytes, std::ptrdiff_t columns, int widt
   }
 }
 
-/// Makes row y of the descriptors, and its margins.
+/// Computes row y of the descriptors, including its left and right margins.
 void normalize_row(int y, Size size, const Rings& rings, const Descriptors& out) {
   const int width = size.width, all = width + 2 * energy_reach;
   const auto row = [&](int dy) { return rings.energy_row(clamp(y + dy, 0, size.height - 1)); };

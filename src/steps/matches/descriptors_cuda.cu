@@ -3,13 +3,15 @@
 #include "core/cuda/kernel.cuh"
 #include "steps/matches/descriptors.hpp"
 
-// Two launches describe all levels of one frame or two. The first pools gradients: a block has the gradients of
-// its tile and 3 px around in shared memory. The second normalizes them by the energy of 6 px around.
+// Two launches describe all levels of one or two frames. The first pools gradients: each block has the
+// gradients of its tile and 3 px around it in shared memory. The second normalizes them by the energy within
+// 6 px.
 //
-// Floor: a pixel reads 4 bytes of luma, writes and reads 20 on the way, and writes 8. For 1242x375 with its
-// levels and both frames that is 65 MB: 22 us from an H100's memory (3.0 TB/s), less from its cache of 50 MB,
-// which holds what is on the way. 910 instructions a pixel take 33 us. Levels of 160x120 to 40x30 of two frames
-// take 6.8 and 7.3 us (ncu, H100, commit 979f4b7): that is the latency of a block.
+// Lower bound: each pixel reads 4 bytes of luma, writes and reads 20 bytes of intermediate values, and writes
+// 8. For both frames at 1242x375 with their levels that is 65 MB: 22 us from an H100's memory (3.0 TB/s), and
+// less from its 50 MB cache, which holds the intermediate values. 910 instructions per pixel take 33 us.
+// Levels of 160x120 to 40x30 of two frames take 6.8 and 7.3 us (ncu, H100, commit 979f4b7), which is the
+// latency of one block.
 
 namespace parafield {
 namespace {
@@ -19,7 +21,7 @@ constexpr int pool_width = tile_width + 2 * pool_reach, pool_height = tile_heigh
 constexpr int energy_width = tile_width + 2 * energy_reach, energy_height = tile_height + 2 * energy_reach;
 constexpr int pairs = Descriptors::directions / 2;
 
-/// A level of a frame, and where its blocks and its pixels on the way begin.
+/// A level of a frame, and where its blocks and its intermediate pixels begin.
 struct DescribedLevel {
   View<const float> luma;
   Descriptors out;
@@ -47,18 +49,18 @@ __device__ DescribedTile tile_of(const DescribedLevels& all) {
   return {of, tile % of.columns * tile_width, tile / of.columns * tile_height};
 }
 
-/// Values of a pixel in eight directions, two in a word: for sums that stay below 2^16.
+/// Values of a pixel in eight directions, two per word, for sums that stay below 2^16.
 struct alignas(16) ChannelPairs {
   std::uint32_t pair[pairs];
 };
 
-/// `pooled` of two values at once.
+/// `pooled` of two values in one word.
 __device__ std::uint32_t pooled_pair(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d,
                                      std::uint32_t e, std::uint32_t f, std::uint32_t g) {
   return ((4 * d + 3 * (c + e) + 2 * (b + f) + (a + g) + 0x00080008u) >> 4) & 0x0fff0fffu;
 }
 
-/// The triangle over seven pixels, `step` from each other; `first` is the first.
+/// Triangle filter over seven pixels at distance `step` from each other, beginning with `first`.
 __device__ ChannelPairs pooled_pairs(const ChannelPairs* first, int step) {
   ChannelPairs result;
   PF_UNROLL
@@ -124,7 +126,7 @@ __device__ std::uint64_t descriptor_of(const ChannelPairs& channels, float scale
   return word;
 }
 
-/// Sum of 13 energies, `step` from each other; `middle` is the middle one.
+/// Weighted sum of 13 energies at distance `step` from each other, around `middle`.
 __device__ float energy_around(const float* middle, int step) {
   float total = energy_weight(0) * middle[0];
   PF_UNROLL
@@ -163,7 +165,7 @@ __global__ void __launch_bounds__(block_threads)
             top = y0 == 0 ? -margin : 0, bottom = y0 + rows == height ? rows + margin : rows;
   const int across = right - left, count = across * (bottom - top);
   if (count == rows * columns) return;
-  __syncthreads();  // the block writes the margin beside its tile, too
+  __syncthreads();  // each block also writes the margin next to its tile
   for (int i = thread; i < count; i += block_threads) {
     const int row = top + i / across, column = left + i % across;
     *level.out.at(x0 + column, y0 + row) = words[clamp(row, 0, rows - 1)][clamp(column, 0, columns - 1)];

@@ -9,11 +9,11 @@
 
 namespace parafield {
 
-/// Matches frames over any distance. Each slot has the descriptors of a frame.
+/// Matches features between frames over any distance. Each slot holds the descriptors of one frame.
 template <class Backend>
 class FeatureMatcher {
  public:
-  /// Sizes of the levels of the pyramids that `describe` takes.
+  /// Sizes of the pyramid levels that `describe` expects.
   static std::vector<Size> level_sizes(const FeatureMatching& matching, Size size) {
     std::vector<Size> sizes = pyramid_sizes(size, matching.match_levels);
     while (sizes.size() > 1 && smaller(sizes.back().width, sizes.back().height) < shortest_side)
@@ -48,10 +48,10 @@ class FeatureMatcher {
     backend.reserve_scratch(descriptor_scratch(size.width));
   }
 
-  /// The finest level whose matches find_coarse() finds: that of a quarter of the size, or the coarsest.
+  /// The finest level that find_coarse() matches: a quarter of the frame's size, or the coarsest level.
   int coarse_level() const { return smaller(2, int(sizes_.size()) - 1); }
 
-  /// Describes the frames of one pyramid or two, in the slots from `slot` on.
+  /// Describes the frames of one or two pyramids into slots `slot` and following.
   void describe(const Pyramid* pyramids, int slot, int count) {
     describe(pyramids, slot, count, 0, int(sizes_.size()));
   }
@@ -63,7 +63,8 @@ class FeatureMatcher {
     if (coarse_level() > 0) describe(pyramids, slot, count, 0, coarse_level());
   }
 
-  /// Matches two slots both ways, from the coarsest level to coarse_level(), unless it has just been done.
+  /// Matches two slots in both directions, from the coarsest level to coarse_level(). Keeps the matches of
+  /// the previous call if they are for the same slots, not described again since.
   MatchLevel find_coarse(int slot0, int slot1) {
     const std::pair slots{smaller(slot0, slot1), larger(slot0, slot1)};
     if (slots != coarse_.slots) {
@@ -75,8 +76,8 @@ class FeatureMatcher {
     return level_of(slots, coarse_level(), coarse_);
   }
 
-  /// Matches the frame in slot `from` with the one in slot `to`. `luma0` and `luma1` are theirs. The way back
-  /// is found at the same time: `find(to, from)` then only checks it.
+  /// Matches the frame in slot `from` with the frame in slot `to`; `luma0` and `luma1` are their luma. This
+  /// also finds the matches in the opposite direction, so that a following find(to, from) only checks them.
   const Matches& find(int from, int to, View<const float> luma0, View<const float> luma1) {
     find_coarse(from, to);
     const std::pair slots{smaller(from, to), larger(from, to)};
@@ -93,7 +94,7 @@ class FeatureMatcher {
     return matches_;
   }
 
-  /// Drops the regions of fewer matches than `fewest`, which is at most match_region.
+  /// Drops connected regions of fewer than `fewest` matches; `fewest` must be at most match_region.
   void drop_regions(const Matches& matches, int fewest) {
     const View<float> flow[] = {matches.u, matches.v};
     if (fewest > 1)
@@ -104,13 +105,13 @@ class FeatureMatcher {
 
  private:
   static constexpr std::pair no_slots{-1, -1};
-  static constexpr int shortest_side = 16;       // px, of a level that is not the finest
-  static constexpr float region_difference = 3;  // px: of neighbors in one region
+  static constexpr int shortest_side = 16;       // px, of all levels but the finest
+  static constexpr float region_difference = 3;  // px, between neighbors in one region
 
-  /// Matches of two slots, on one level after the other: read and written in turn.
+  /// Two sets of matches of two slots. The levels read one and write the other, in turn.
   struct Buffers {
-    SeedMatch* matches[2][2] = {};  // [1] of each is the way back
-    int last = 0;                   // the one that was written last
+    SeedMatch* matches[2][2] = {};  // [set][0]: forward, [set][1]: backward
+    int last = 0;                   // the set that was written last
     std::pair<int, int> slots = no_slots;
   };
 
@@ -134,14 +135,14 @@ class FeatureMatcher {
     fine_.slots = no_slots;
   }
 
-  /// A level of two slots, with the matches of the last step.
+  /// A level of two slots, with the matches written last.
   MatchLevel level_of(std::pair<int, int> slots, int level, const Buffers& buffers) const {
     return {seed_grid_of(sizes_[std::size_t(level)], matching_.match_stride),
             {descriptors_of(slots.first)[level], descriptors_of(slots.second)[level]},
             {buffers.matches[buffers.last][0], buffers.matches[buffers.last][1]}};
   }
 
-  /// The search on a level, both ways. `coarser`: where the matches of the coarser level are.
+  /// The search on a level, in both directions. `coarser`: the buffers with the coarser level's matches.
   LevelSearch search_of(std::pair<int, int> slots, int level, const Buffers& coarser, Buffers& buffers) {
     LevelSearch search{};
     search.number = level;
@@ -150,7 +151,7 @@ class FeatureMatcher {
     search.iterations = (search.is_coarsest ? 2 : 1) * matching_.match_iterations;
     if (!search.is_coarsest) search.coarser = level_of(slots, level + 1, coarser);
     const bool first = search.is_coarsest || level + 1 == coarse_level();
-    buffers.last = first ? 0 : 1 - buffers.last;  // each solve uses the buffers in the same order
+    buffers.last = first ? 0 : 1 - buffers.last;  // replays need the same order in each solve
     search.level = level_of(slots, level, buffers);
     for (int way = 0; way < 2; ++way) search.spare[way] = buffers.matches[1 - buffers.last][way];
     if (search.matches_after(search.iterations) == search.spare) buffers.last = 1 - buffers.last;
@@ -160,8 +161,8 @@ class FeatureMatcher {
   Backend& backend_;
   const FeatureMatching matching_;
   const std::vector<Size> sizes_;
-  std::vector<Descriptors> descriptors_;  // of each slot all levels
-  Buffers coarse_, fine_;                 // levels from coarse_level() on, and finer ones
+  std::vector<Descriptors> descriptors_;  // all levels of slot 0, then of slot 1, ...
+  Buffers coarse_, fine_;                 // levels from coarse_level() on; finer levels
   Matches matches_;
   View<std::int32_t> labels_, counts_;
   DescriptorScratch scratch_[2] = {};

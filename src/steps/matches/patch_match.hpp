@@ -3,27 +3,28 @@
 #include "core/condition.hpp"
 #include "steps/matches/seeds.hpp"
 
-/// Coarse-to-fine PatchMatch between two frames, there and back, on seeds (Hu, Song, Li: Efficient
-/// coarse-to-fine PatchMatch for large displacement optical flow, 2016). All seeds of a level search at once,
-/// from what all had before.
+/// Coarse-to-fine PatchMatch between two frames, in both directions, on a grid of seeds (Hu, Song, Li:
+/// Efficient coarse-to-fine PatchMatch for large displacement optical flow, 2016). All seeds of a level
+/// search simultaneously, from the matches of the previous iteration.
 namespace parafield {
 
-/// One level of two frames, and the seeds' matches: [0] from frame 0 to frame 1, [1] from frame 1 to frame 0.
+/// One level of two frames and the seeds' matches: [0] from frame 0 to frame 1, [1] from frame 1 to frame 0.
 struct MatchLevel {
   SeedGrid grid;
   Descriptors frames[2];
   SeedMatch* matches[2];
 };
 
-/// The search on a level, and the next coarser level, unless it is the coarsest.
+/// The search on a level. `coarser` is the next coarser level, unless this is the coarsest.
 struct LevelSearch {
   MatchLevel level, coarser;
-  /// Memory like that of the level's matches. Iterations read one and write the other, in turn.
+  /// Memory of the same size as the level's matches. Iterations read one and write the other, in turn.
   SeedMatch* spare[2];
-  int number;  ///< of the level
+  int number;  ///< index of the level
   int iterations;
   bool is_coarsest;
-  /// Whether the start writes the level's matches. Otherwise the first iteration does, and makes its start.
+  /// Whether a separate step writes the starting matches. Otherwise, the first iteration computes its own
+  /// start.
   bool starts_alone;
 
   PF_HD SeedMatch* const* matches_after(int count) const {
@@ -34,16 +35,16 @@ struct LevelSearch {
   }
 };
 
-/// Searches a level. The coarsest level's seeds first take the best of the same place and random places of
-/// the whole frame, others the match of the next coarser level. In an iteration, a seed tries the flows of
-/// neighbors and random ones near its own.
+/// Searches a level. On the coarsest level, each seed starts from the best of the same position and random
+/// positions in the whole frame; on other levels, from the match of the next coarser level. In each
+/// iteration, a seed tries the flows of neighboring seeds, and random flows near its own.
 template <class Backend>
 void search_level(Backend& backend, const LevelSearch& search);
 
-/// Matches of the seeds of one frame.
+/// Matches of one frame's seeds.
 struct Matches {
   SeedGrid grid;
-  View<float> u, v;  ///< one value a seed; flow in px
+  View<float> u, v;  ///< one value per seed; flow in px
   View<std::uint8_t> valid;
 };
 
@@ -53,39 +54,40 @@ inline Matches make_matches(Workspace& workspace, const SeedGrid& grid) {
           workspace.image<std::uint8_t>(seeds)};
 }
 
-/// What a match of the finest level has to pass.
+/// Conditions for a valid match of the finest level.
 struct MatchCheck {
-  float distance2;  ///< of there and back, px^2: from that on it is dropped. 0 = no check
+  float distance2;  ///< px^2; the match forward and back must end closer than this to its start; 0 = no check
   View<const float> luma0, luma1;
 };
 
-/// Writes the matches of frame `first` (0 or 1), in whole px. Those are valid that begin and end at finite
-/// pixels, have texture, and come back.
+/// Writes the matches of frame `first` (0 or 1), in whole px. A match is valid if it begins and ends at
+/// finite pixels, its patch has texture, and it passes the forward-backward check.
 template <class Backend>
 void check_matches(Backend& backend, const MatchLevel& finest, int first, const MatchCheck& check,
                    const Matches& matches);
 
-/// Fits the valid matches to fractions of a pixel, in x and in y: two lines of opposite slopes through the
-/// costs at the match and beside it meet there.
+/// Refines the valid matches to fractions of a pixel, in x and in y: the costs at the match and its two
+/// neighbors lie on two lines of opposite slopes, which meet at the refined position.
 template <class Backend>
 void fit_matches(Backend& backend, const MatchLevel& finest, int first, const Matches& matches);
 
-/// Flow of frame `first` (0 or 1) of the finest level, which matches of level `level` are compared with.
+/// Flow of frame `first` (0 or 1) at the finest level, to compare with the matches of level `level`.
 struct ComparedFlow {
   int first, level;
   View<const float> u, v;
 };
 
-/// Sets `missed` to whether the flow has missed what matches of a level have found. A seed is missed where
-/// its match comes back, lies more than `missed_distance` from the flow and costs less than 4 / 5 of it, and
-/// the flow does not leave the frame. At least 3 of 500 seeds have to be missed. `counts`: scratch, a number
-/// for each row of seeds and at least two, 0 before the first call.
+/// Sets `missed` to whether the flow has missed motion that a level's matches have found: at least 3 of 500
+/// seeds must be missed. A seed is missed if it has texture, its match passes the forward-backward check, is
+/// more than `missed_distance` from the flow and costs less than 4 / 5 of the flow's cost, and the flow stays
+/// inside the frame. `counts`: scratch, one number for each row of seeds and at least two; it must be 0
+/// before the first call.
 template <class Backend>
 void find_missed(Backend& backend, const MatchLevel& level, const ComparedFlow& flow, int* counts,
                  const Condition& missed);
 
 constexpr float missed_distance = 2;  ///< px of the level
-constexpr float missed_check = 1.5f;  ///< px of the level: a match has to come back this close
+constexpr float missed_check = 1.5f;  ///< px of the level; tolerance of the forward-backward check
 
 /// The flow at a seed, in whole px of the level, and whether it is more than missed_distance from the match.
 struct FlowAtSeed {
@@ -98,23 +100,23 @@ PF_HD FlowAtSeed flow_at_seed(const ComparedFlow& flow, int x, int y, const Seed
   const float scale = 1 / float(1 << flow.level), u = flow.u(at_x, at_y) * scale,
               v = flow.v(at_x, at_y) * scale;
   const float du = u - float(match.u), dv = v - float(match.v);
-  constexpr float most = 1 << 20;  // NaN becomes a place outside
+  constexpr float most = 1 << 20;  // NaN becomes a position outside the frame
   return {int(__builtin_floorf(clamp(u, -most, most) + 0.5f)),
           int(__builtin_floorf(clamp(v, -most, most) + 0.5f)),
           !(fma(du, du, dv * dv) <= missed_distance * missed_distance)};
 }
 
-/// Whether a flow that costs `flow_cost` has missed a match that costs `match_cost`. Of a flow that leaves
-/// the frame nothing is known.
+/// Whether a flow that costs `flow_cost` has missed a match that costs `match_cost`. False if the flow leaves
+/// the frame, because its cost is then unknown.
 PF_HD bool is_missed(int match_cost, int flow_cost) {
   return (flow_cost < outside_cost) & (5 * match_cost < 4 * flow_cost);
 }
 PF_HD bool are_many_missed(int missed, int seeds) { return 500LL * missed >= 3LL * seeds; }
 
-/// A seed has texture if its patch's bytes have at least this sum. That of a textured patch is about 4000.
+/// A seed has texture if its patch's bytes add up to at least this. A textured patch has about 4000.
 constexpr int least_patch_texture = 256;
 
-/// Whether a match comes back. (x, y): the seed.
+/// Forward-backward check of a match. (x, y): the seed.
 PF_HD bool comes_back(const MatchLevel& finest, int first, int x, int y, const SeedMatch& match,
                       float distance2) {
   const SeedGrid& grid = finest.grid;
@@ -130,7 +132,7 @@ PF_HD bool is_inner(const SeedGrid& grid, int x, int y) {
   return grid.has_pixel(x - 1, y - 1) & grid.has_pixel(x + 1, y + 1);
 }
 
-/// Where two lines of slopes t and -t meet, px off the middle of three costs.
+/// Where two lines of slopes t and -t meet, in px from the middle of three costs.
 PF_HD float fitted(int before, int middle, int after) {
   const float rise = float(larger(before, after) - middle);
   return rise > 0 ? clamp(0.5f * float(before - after) / rise, -0.5f, 0.5f) : 0.0f;

@@ -7,7 +7,7 @@ namespace {
 
 constexpr int patch_bytes = 8 * patch_words;
 
-/// The bytes of a patch, one after the other.
+/// The bytes of a patch, contiguous.
 struct Patch {
   alignas(64) std::uint8_t bytes[patch_bytes];
 
@@ -19,10 +19,10 @@ struct Patch {
   }
 };
 
-/// Cost of a match between two patches.
+/// Cost of a match: difference of the patch to the patch at (x, y).
 int difference(const Patch& patch, const Descriptors& descriptors, int x, int y) {
   using Row = const std::uint8_t*;
-  constexpr int bytes = 8 * patch_side;  // of a row
+  constexpr int bytes = 8 * patch_side;  // per row
   const std::ptrdiff_t pitch = 8 * patch_pitch(descriptors);
   const Row a = reinterpret_cast<Row>(patch_at(descriptors, x, y)), b = a + pitch, c = b + pitch,
             d = c + pitch;
@@ -46,7 +46,7 @@ int texture(const Patch& patch) {
   return sum;
 }
 
-/// A seed, its patch, and the frame in which it looks for its match.
+/// A seed, its patch, and the frame in which it searches for its match.
 struct Seed {
   const SeedGrid& grid;
   const Descriptors& to;
@@ -68,7 +68,7 @@ struct Seed {
     if (!grid.has_pixel(x + u, y + v)) return outside_cost;
     return difference(patch, to, x + u, y + v);
   }
-  /// Takes a flow that costs less.
+  /// Replaces `best` by the flow if it costs less.
   void attempt(const SeedMatch& flow, SeedMatch& best) const {
     const int found = cost(flow.u, flow.v);
     if (found < best.cost) best = {flow.u, flow.v, found};
@@ -102,7 +102,7 @@ SeedMatch improved(const Seed& seed, const SeedMatch* matches, const SeedSearch&
   return best;
 }
 
-/// Sets found[way] of each seed to f(way, seed), both ways.
+/// Sets found[way] of each seed to f(way, seed), in both directions.
 template <class Backend, class F>
 void for_each_seed(Backend& cpu, const MatchLevel& level, SeedMatch* const* found, F f) {
   SeedMatch *const there = found[0], *const back = found[1];
@@ -113,7 +113,7 @@ void for_each_seed(Backend& cpu, const MatchLevel& level, SeedMatch* const* foun
   });
 }
 
-/// The matches that the seeds of a level start from.
+/// Computes the matches that a level's seeds start from.
 template <class Backend>
 void start_search(Backend& cpu, const LevelSearch& search) {
   const MatchLevel &level = search.level, &coarser = search.coarser;

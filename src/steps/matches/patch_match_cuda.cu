@@ -4,23 +4,24 @@
 #include "steps/matches/patch_match.hpp"
 #include "steps/matches/patches.cuh"
 
-// Eight lanes have a seed; the coarsest level's seeds have a warp each at first. A lane has one flow to try
-// and two words of the seed's patch. Eight lanes together compare a patch: they read its rows, so that a
-// warp's request has few pieces of memory, and all patches that are tried at once are on their way together.
+// Eight lanes handle one seed; only the start on the coarsest level uses a whole warp per seed. Each lane has
+// one flow to try and two words of the seed's patch. Eight lanes compare a patch together: because they read
+// whole rows, a warp's request touches few memory segments, and the loads of all patches that are tried
+// together overlap.
 //
-// Floor: at 1242x375 and a stride of 4 there are 29140 seeds at the finest level and a third of that at the
-// others. With 11 matches in each of 4 iterations, both ways, 3.5 million patches of 128 bytes are compared:
-// 450 MB, which takes an H100 80 us from its second cache (5.5 TB/s) and a fifth of that from the first,
-// where most of it is. The 64 instructions for a patch take 8 us. There are 18 launches, 1 to 2 us each. An
-// iteration on a level of 80x60 or 160x120 took 2 to 3.5 us of an H100 in a solve at 640x480 (commit 06dd96d,
-// where a lane read a patch alone).
+// Lower bound: at 1242x375 with stride 4, the finest level has 29140 seeds and the other levels have a third
+// of that. With 11 matches in each of 4 iterations, in both directions, 3.5 million patches of 128 bytes are
+// compared. These 450 MB take an H100 80 us from its L2 cache (5.5 TB/s), and a fifth of that from the L1
+// cache, which holds most of them. The 64 instructions per patch take 8 us. There are 18 launches of 1 to 2
+// us each. An iteration on a level of 80x60 or 160x120 took 2 to 3.5 us on an H100 in a solve at 640x480
+// (commit 06dd96d, where each lane read a patch alone).
 
 namespace parafield {
 namespace {
 
 constexpr int block_threads = 128, warp = 32;
 
-/// A group of lanes and its seed. Groups behind the last seed have that one, but write nothing.
+/// A group of lanes and its seed. Groups after the last seed use the last seed but write nothing.
 struct SeedOfGroup {
   int number, column, row, x, y;
   bool exists;
@@ -34,7 +35,7 @@ struct SeedOfGroup {
   }
 };
 
-/// A block of the coarsest level: small ones spread over more multiprocessors.
+/// Threads per block on the coarsest level: small blocks spread over more SMs.
 constexpr int start_threads = 64;
 
 __device__ int group_of(int size) { return (int(blockIdx.x) * block_threads + int(threadIdx.x)) / size; }
@@ -49,7 +50,7 @@ __global__ void __launch_bounds__(start_threads)
   const PatchPart part = PatchParts(from, lane % patch_lanes).at(patch_place(grid, from, seed.x, seed.y));
   const PatchParts parts(to, lane % patch_lanes);
   SeedMatch best{0, 0, cost_of(part, grid, to, parts, seed.x, seed.y)};
-  int number = 0;  // of the best start; 0 is the same place
+  int number = 0;  // of the best start; 0 means the same position
   for (int first = 0; first < starts; first += warp) {
     const int k = first + lane;
     const SeedMatch flow = random_start(grid, seed.number, seed.x, seed.y, k);
@@ -71,18 +72,18 @@ __global__ void __launch_bounds__(start_threads)
   level.matches[way][seed.number] = {same_place ? 0 : u, same_place ? 0 : v, least / numbers};
 }
 
-/// Matches of the iteration before.
+/// Matches of the previous iteration.
 struct FoundMatches {
   const SeedMatch* matches;
 
   __device__ SeedMatch flow(int seed) const { return matches[seed]; }
-  /// A seed's own match, with its cost.
+  /// A seed's own match with its cost.
   template <class Cost>
   __device__ SeedMatch own(int seed, Cost) const {
     return matches[seed];
   }
 };
-/// Matches of the next coarser level, from which a level starts.
+/// Matches of the next coarser level, where a level starts.
 struct CoarserMatches {
   const SeedMatch* matches;
   SeedGrid coarser, grid;
@@ -99,9 +100,9 @@ struct CoarserMatches {
   }
 };
 
-/// Tries random flows near the best one, a smaller radius after the other. `AtOnce` lanes try a radius each,
-/// from the best flow so far. The first that finds a better one replaces it, and the radii after that are
-/// tried again from there. place_after(flow): where it leads.
+/// Tries random flows near the best one, with decreasing radius. `AtOnce` lanes try one radius each, around
+/// the best flow so far. The first lane with a better flow replaces it, and all smaller radii are tried again
+/// around the new best. place_after(flow): the place that the flow leads to.
 template <int AtOnce, class Place>
 __device__ void try_random_flows(SeedMatch& best, const SeedOfGroup& seed, const SeedSearch& search,
                                  const PatchPart& part, const PatchParts& parts, Place place_after) {
@@ -122,8 +123,8 @@ __device__ void try_random_flows(SeedMatch& best, const SeedOfGroup& seed, const
   }
 }
 
-/// One iteration for the seed of eight lanes. `AtOnce`: random flows that are tried at once. `found`: takes
-/// the matches of that way.
+/// One iteration for the seed of eight lanes. `AtOnce`: number of random flows tried together. `found`:
+/// receives the matches of this direction.
 template <int AtOnce, class Before>
 __device__ void improve_seed(const SeedGrid& grid, const Descriptors& from, const Descriptors& to,
                              const Before& before, const SeedSearch& search, SeedMatch* found, int group) {
@@ -154,9 +155,9 @@ __device__ void improve_seed(const SeedGrid& grid, const Descriptors& from, cons
   if (lane == 0 && seed.exists) found[seed.number] = best;
 }
 
-constexpr int few_tries = 4;  // there are three on levels after the coarsest
+constexpr int few_tries = 4;  // finer levels have three
 
-/// The first iteration on a level after the coarsest.
+/// The first iteration on a level other than the coarsest.
 __global__ void __launch_bounds__(block_threads)
     refine_matches_kernel(const __grid_constant__ MatchLevel coarser,
                           const __grid_constant__ MatchLevel level, SeedSearch search, SeedMatch* there,
@@ -178,11 +179,11 @@ __global__ void __launch_bounds__(block_threads)
                           group_of(patch_lanes));
 }
 
-/// Seeds that one block searches in all iterations.
+/// Number of seeds that a single block can search in all iterations.
 constexpr int few_threads = 1024, few_seeds = few_threads / patch_lanes;
 
-/// All iterations on a level of few seeds. A block has one way, and the matches in its shared memory: so there is no
-/// launch for each iteration, and patches stay in the multiprocessor's cache.
+/// All iterations on a level with few seeds. Each block searches one direction and keeps its matches in
+/// shared memory. This saves a launch for each iteration, and the patches stay in the SM's cache.
 __global__ void __launch_bounds__(few_threads)
     improve_few_kernel(const __grid_constant__ LevelSearch search) {
   begin_kernel();
@@ -233,8 +234,8 @@ __global__ void __launch_bounds__(block_threads)
       float(v) + fitted(patch.cost(grid, to, x, y - 1), cost, patch.cost(grid, to, x, y + 1));
 }
 
-/// counts[0]: the seeds that were missed so far; counts[1]: the blocks that have added theirs. The last block
-/// leaves both at 0.
+/// counts[0]: number of missed seeds so far; counts[1]: number of blocks that have added theirs. The last
+/// block resets both to 0.
 __global__ void __launch_bounds__(block_threads)
     find_missed_kernel(const __grid_constant__ MatchLevel level, const __grid_constant__ ComparedFlow flow,
                        unsigned* counts, Condition missed) {
@@ -262,7 +263,7 @@ __global__ void __launch_bounds__(block_threads)
   decide(missed, are_many_missed(int(atomicExch(counts, 0u)), grid.count()));
 }
 
-/// Blocks for all seeds of a level, each with some threads, one way or both.
+/// Blocks for all seeds of a level, with `threads` threads per seed, in one or both directions.
 dim3 blocks_of(const SeedGrid& grid, int threads, unsigned ways) {
   return dim3(blocks_for(grid.count(), block_threads / threads), ways);
 }

@@ -3,7 +3,7 @@
 #include "core/cuda/backend.hpp"
 #include "steps/matches/seeds.hpp"
 
-/// Comparisons of patches: by a thread alone, or by the lanes of a seed together.
+/// Comparison of patches, by a single thread or by the lanes of a seed together.
 namespace parafield {
 
 constexpr int patch_lanes = 8;
@@ -13,7 +13,7 @@ __device__ inline unsigned difference(std::uint64_t a, std::uint64_t b) {
   return __vsadu4(unsigned(a), unsigned(b)) + __vsadu4(unsigned(a >> 32), unsigned(b >> 32));
 }
 
-/// A seed's patch in registers, and the frame in which it looks for its match.
+/// A seed's patch in registers.
 struct SeedPatch {
   std::uint64_t words[patch_words];
 
@@ -40,8 +40,8 @@ struct SeedPatch {
   }
 };
 
-/// A lane's eighth of a patch: a word of a row, and the word two rows further. So eight lanes read whole
-/// rows, each of which is one piece of memory.
+/// A lane's eighth of a patch: one word of a row, and the word two rows below. This way eight lanes read
+/// whole rows, each of which is contiguous in memory.
 struct PatchPart {
   std::uint64_t words[2];
 
@@ -53,9 +53,9 @@ struct PatchPart {
   }
 };
 
-/// A lane's parts of the patches of a frame.
+/// A lane's parts of all patches of a frame.
 struct PatchParts {
-  const std::uint64_t* first;  // of the patch that begins with the frame's first word
+  const std::uint64_t* first;  // for the patch that begins with the frame's first word
   std::ptrdiff_t two_rows;
 
   __device__ PatchParts(const Descriptors& descriptors, int lane)
@@ -66,7 +66,8 @@ struct PatchParts {
 
 constexpr unsigned nowhere = ~0u;
 
-/// The place of the patch at (x, y), in words: its distance from the frame's first word. Outside: nowhere.
+/// The place of the patch at (x, y): its offset from the frame's first word, in words. Outside the frame:
+/// nowhere.
 __device__ inline unsigned patch_place(const SeedGrid& grid, const Descriptors& descriptors, int x, int y) {
   return grid.has_pixel(x, y) ? unsigned(patch_at(descriptors, x, y) - descriptors.rows.data) : nowhere;
 }
@@ -81,8 +82,9 @@ __device__ inline int cost_of(const PatchPart& part, const SeedGrid& grid, const
   return place == nowhere ? outside_cost : int(sum);
 }
 
-/// Costs of several matches of a seed, one in each of its first `Count` lanes, 4 or 8: its place. Each of
-/// these lanes gets that of its own; the cost outside, if a lane before it has the same place.
+/// Costs of several matches of a seed. Each of the seed's first `Count` lanes, 4 or 8, passes the place of
+/// one match and gets its cost. A lane gets outside_cost if its place is nowhere or a lower lane has the same
+/// place.
 template <int Count>
 __device__ int cost_of_each(const PatchPart& part, const PatchParts& parts, unsigned place) {
   const int lane = int(threadIdx.x) % patch_lanes;
@@ -95,7 +97,7 @@ __device__ int cost_of_each(const PatchPart& part, const PatchParts& parts, unsi
   if (!__any_sync(whole_warp, place != nowhere)) return outside_cost;
   PatchPart others[Count];
   PF_UNROLL
-  for (int k = 0; k < Count; ++k) others[k] = parts.at(places[k] == nowhere ? 0 : places[k]);  // all at once
+  for (int k = 0; k < Count; ++k) others[k] = parts.at(places[k] == nowhere ? 0 : places[k]);  // in parallel
   unsigned sums[Count];
   PF_UNROLL
   for (int k = 0; k < Count; ++k) {
@@ -103,7 +105,7 @@ __device__ int cost_of_each(const PatchPart& part, const PatchParts& parts, unsi
     if (Count < patch_lanes) sums[k] += __shfl_xor_sync(whole_warp, sums[k], Count);
   }
   PF_UNROLL
-  for (int step = Count / 2; step >= 1; step /= 2) {  // a lane keeps the half that has its own
+  for (int step = Count / 2; step >= 1; step /= 2) {  // each lane keeps the half with its own sum
     const bool upper = lane & step;
     PF_UNROLL
     for (int k = 0; k < step; ++k) {

@@ -2,7 +2,7 @@
 #pragma once
 #include "steps/matches/descriptors.hpp"
 
-/// Seeds of PatchMatch: where they lie, what they try and how matches are compared.
+/// Seeds of PatchMatch: their positions, what they try and how matches are compared.
 namespace parafield {
 
 /// Seeds of a level, every `stride` px. Seed (column, row) has number row * columns + column.
@@ -24,19 +24,19 @@ inline SeedGrid seed_grid_of(Size level, int stride) {
   return {level.width, level.height, stride, seeds(level.width), seeds(level.height)};
 }
 
-/// A seed's match: its flow in px of the level, and the cost of that.
+/// A seed's match: its flow in px of the level, and its cost.
 struct alignas(16) SeedMatch {
   int u, v, cost;
 };
 
-/// A patch is 4 x 4 points, patch_step px from each other, in the middle of which the pixel lies. The cost of
-/// a match is the sum of the absolute differences of two patches' bytes.
+/// A patch is 4 x 4 points at a distance of patch_step px, centered on its pixel. The cost of a match is the
+/// sum of absolute differences between two patches' bytes.
 constexpr int patch_side = 4, patch_step = 4, patch_reach = 6;
 constexpr int patch_words = patch_side * patch_side;
 static_assert(patch_step == Descriptors::phases && patch_reach <= Descriptors::margin);
-constexpr int outside_cost = 1 << 20;  ///< of a match outside the frame: above any sum of differences
+constexpr int outside_cost = 1 << 20;  ///< of a match outside the frame; above any sum of differences
 
-/// The first word of a pixel's patch; the patch's next row lies `patch_pitch` words further.
+/// The first word of a pixel's patch; the patch's next row is `patch_pitch` words further.
 PF_HD const std::uint64_t* patch_at(const Descriptors& descriptors, int x, int y) {
   return descriptors.at(x - patch_reach, y - patch_reach);
 }
@@ -44,21 +44,21 @@ PF_HD std::ptrdiff_t patch_pitch(const Descriptors& descriptors) {
   return patch_step * descriptors.rows.stride();
 }
 
-/// A step of PatchMatch on a level: what its seeds try.
+/// An iteration of PatchMatch on a level: what its seeds try.
 struct SeedSearch {
-  int step;           ///< distance of the neighbors that are asked, in seeds
-  int radius;         ///< of the first random flows around the best one; halved down to 1
-  std::uint32_t key;  ///< of the random numbers, another one for each step of each level
+  int step;           ///< distance of the neighbors to try, in seeds
+  int radius;         ///< radius of the first random flow around the best; halved down to 1
+  std::uint32_t key;  ///< key of the random numbers, different for each iteration of each level
 };
 
 constexpr int seed_neighbors = 8;
-constexpr int random_radius = 4;  ///< px: at finer levels
+constexpr int random_radius = 4;  ///< px; at levels other than the coarsest
 
 constexpr int most_starts = 512;
-/// Number of random places that each seed of the coarsest level compares: more where there are few seeds.
+/// Number of random positions that each seed of the coarsest level compares: more if there are few seeds.
 inline int random_starts(const SeedGrid& grid) { return clamp((1 << 17) / grid.count(), 64, most_starts); }
 
-/// The search in an iteration of a level, of `iterations`. Seeds first ask neighbors far away.
+/// The search in iteration `iteration` of `iterations` on a level. Seeds try distant neighbors first.
 PF_HD SeedSearch seed_search(const SeedGrid& grid, int level, bool coarsest, int iteration,
                              int iterations) {
   const int first = coarsest ? 4 : 2;
@@ -67,14 +67,14 @@ PF_HD SeedSearch seed_search(const SeedGrid& grid, int level, bool coarsest, int
           std::uint32_t(level * 8192 + (iteration + 1) * 32)};
 }
 
-/// A number whose bits are all mixed into each other (Wellons' lowbias32).
+/// A hash that mixes all bits into each other (Wellons' lowbias32).
 PF_HD std::uint32_t mixed(std::uint32_t bits) {
   bits = (bits ^ (bits >> 16)) * 0x7feb352du;
   bits = (bits ^ (bits >> 15)) * 0x846ca68bu;
   return bits ^ (bits >> 16);
 }
 
-/// Two random whole numbers, 0 to u_range - 1 and 0 to v_range - 1, that depend on the seed and the key only.
+/// Two random integers, 0 to u_range - 1 and 0 to v_range - 1, that depend only on the seed and the key.
 PF_HD SeedMatch random_pair(int seed, std::uint32_t key, int u_range, int v_range) {
   const std::uint32_t first = mixed(mixed(std::uint32_t(seed)) ^ key), second = mixed(first + 0x9e3779b9u);
   const auto below = [](std::uint32_t bits, int range) {
@@ -83,7 +83,7 @@ PF_HD SeedMatch random_pair(int seed, std::uint32_t key, int u_range, int v_rang
   return {below(first, u_range), below(second, v_range), 0};
 }
 
-/// Random flow that leads a seed at (x, y) to anywhere in the level. `k`: its number.
+/// Random flow that leads a seed at (x, y) anywhere in the level. `k`: number of the start.
 PF_HD SeedMatch random_start(const SeedGrid& grid, int seed, int x, int y, int k) {
   const SeedMatch place = random_pair(seed, 0x80000000u + std::uint32_t(k), grid.width, grid.height);
   return {place.u - x, place.v - y, 0};
@@ -95,15 +95,15 @@ PF_HD SeedMatch random_flow(const SeedMatch& best, int seed, std::uint32_t key, 
   return {best.u + shift.u - radius, best.v + shift.v - radius, 0};
 }
 
-/// Number of the seed that is neighbor `k` of one, at a distance of `step` seeds; -1 where there is none.
+/// Number of the seed's neighbor `k`, at a distance of `step` seeds; -1 if there is none.
 PF_HD int neighbor_of(const SeedGrid& grid, int column, int row, int step, int k) {
-  const int place = k < seed_neighbors / 2 ? k : k + 1;  // of 3 x 3, without the middle
+  const int place = k < seed_neighbors / 2 ? k : k + 1;  // index in 3 x 3 without the middle
   const int x = column + (place % 3 - 1) * step, y = row + (place / 3 - 1) * step;
   const bool inside = (x >= 0) & (x < grid.columns) & (y >= 0) & (y < grid.rows);
   return inside ? y * grid.columns + x : -1;
 }
 
-/// Number of the coarser level's seed that a seed starts from.
+/// Number of the coarser level's seed whose match a seed starts from.
 PF_HD int coarser_seed(const SeedGrid& coarser, const SeedGrid& grid, int column, int row) {
   return coarser.row_near(grid.y(row) / 2) * coarser.columns + coarser.column_near(grid.x(column) / 2);
 }

@@ -4,24 +4,24 @@
 
 namespace parafield {
 
-/// A warp's part of the medians: a part of `RowsEach` rows. Each lane sorts `PixelsEach` columns of Side
-/// pixels, 1 or 2, and takes as many medians of a row; the lanes exchange sorted columns and merged pairs
-/// of columns. A lane with two pixels works less, as they share columns; a lane with one ends sooner, which
-/// matters more where there are few rows. With Side 5, two rows share the four rows that the windows of
-/// both have.
+/// One warp's part of the medians: a part of `RowsEach` rows. Each lane sorts `PixelsEach` (1 or 2) columns
+/// of Side pixels and computes as many medians of a row; lanes exchange sorted columns and merged pairs of
+/// columns. Two pixels per lane take less work in total because they share columns; with one, each lane
+/// finishes sooner, which matters more if there are few rows. With Side 5 and two rows, both rows share the
+/// four rows that their windows have in common.
 template <int Side, int PixelsEach, int RowsEach = 1>
 struct WarpMedian {
   static constexpr int lanes = 32, radius = Side / 2, columns = lanes * PixelsEach,
                        width = columns - 2 * radius;  ///< pixels that get a median
 
-  /// Values of neighboring columns in a row.
+  /// Values of neighboring columns in one row.
   struct alignas(sizeof(float) * PixelsEach) Values {
     float column[PixelsEach];
   };
 
-  /// Takes medians of `Planes` planes at once. values(plane, column, j): row j of Side + RowsEach - 1 of
-  /// the columns from `column` on, no value is -0. store(plane, column, row, median): takes the result of a
-  /// column, 0 to width - 1, whose window begins at that column. All lanes call it.
+  /// Computes the medians of `Planes` planes. values(plane, column, j) returns row j, of Side + RowsEach - 1
+  /// rows, of the columns from `column` on; no value may be -0. store(plane, column, row, median) receives
+  /// the result for the column, 0 to width - 1, at which the window begins. All lanes must call this.
   template <int Planes = 1, class GetValues, class Store>
   __device__ static void make(int lane, GetValues values, Store store) {
     float medians[Planes][RowsEach][PixelsEach];
@@ -54,7 +54,7 @@ struct WarpMedian {
     float value[Side];
   };
 
-  /// Sorts a lane's columns, for each row.
+  /// Sorts a lane's columns for each row.
   template <class GetValues>
   __device__ static void sort_columns(GetValues values, Column (&sorted)[PixelsEach][RowsEach]) {
     float column[PixelsEach][Side + RowsEach - 1];

@@ -4,14 +4,15 @@
 
 namespace parafield {
 
-/// Exact median of the side x side window around each pixel of one or two images; `side` is 3 or 5. Beyond
-/// the border the nearest pixel stands in. No value is NaN. All images have the same size, and none overlap.
+/// Exact median of the side x side window around each pixel of one or two images; `side` is 3 or 5. Pixels
+/// beyond the border repeat the nearest pixel. No value may be NaN. All images must have the same size and
+/// must not overlap.
 template <class Backend>
 void median(Backend& backend, const View<float>* in, int side, const View<float>* out, int count);
 
-// Sorting networks: straight code once unrolled, from which the compiler drops comparisons whose results
-// nobody reads. Columns are sorted once for all windows that share them. Zeros need one sign, as minima and
-// maxima of -0 and 0 differ between devices.
+// Sorting networks. Unrolled, they are straight-line code from which the compiler drops comparisons with
+// unused results. Columns are sorted once for all windows that share them. Zeros must have one sign, because
+// minima and maxima of -0 and 0 differ between devices.
 
 /// -0 becomes 0.
 PF_HD float unsigned_zero(float value) { return value + 0.0f; }
@@ -48,7 +49,7 @@ PF_HD void sort(Number (&v)[5]) {
   order(v[2], v[3]);
 }
 
-/// A sorted list with one more value.
+/// Inserts a value into a sorted list.
 template <int N>
 PF_HD void insert(float value, const float (&sorted)[N], float (&all)[N + 1]) {
   all[0] = smaller_number(value, sorted[0]);
@@ -92,7 +93,7 @@ PF_HD void merge(const float (&a)[M], const float (&b)[N], float (&merged)[M + N
   }
 }
 
-/// Median of 3x3 values, from their sorted columns.
+/// Median of 3x3 values from their sorted columns.
 PF_HD float median_of_columns(const float (&a)[3], const float (&b)[3], const float (&c)[3]) {
   float middle[3] = {larger_number(larger_number(a[0], b[0]), c[0]), 0,
                      smaller_number(smaller_number(a[2], b[2]), c[2])};
@@ -104,7 +105,7 @@ PF_HD float median_of_columns(const float (&a)[3], const float (&b)[3], const fl
 }
 
 /// The 8th to 13th smallest of four columns of five values, from two merged pairs of sorted columns. No other
-/// value can be the median once a fifth column is added.
+/// of these values can be the median once a fifth column is added.
 PF_HD void middle_of_pairs(const float (&a)[10], const float (&b)[10], float (&middle)[6]) {
   float all[20];
   merge(a, b, all);
@@ -112,9 +113,9 @@ PF_HD void middle_of_pairs(const float (&a)[10], const float (&b)[10], float (&m
   for (int i = 0; i < 6; ++i) middle[i] = all[7 + i];
 }
 
-/// Median of 5x5 values: the 6th smallest of `middle` and the fifth sorted column c. If i values are taken
-/// from one list and 6 - i from the other, the larger of the two last ones is at least the median; the best i
-/// gives the median.
+/// Median of 5x5 values: the 6th smallest of `middle` and the fifth sorted column c together. If i values
+/// come from one list and 6 - i from the other, the larger of the two lists' last values is at least the
+/// median; the minimum over i is the median.
 PF_HD float median_with_column(const float (&middle)[6], const float (&c)[5]) {
   float least = middle[5];
   PF_UNROLL

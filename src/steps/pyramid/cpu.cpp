@@ -7,17 +7,17 @@
 namespace parafield {
 namespace {
 
-/// A row of the coarse level, from the five rows of the fine level around it.
+/// A row of the coarse level from the five rows of the fine level around it.
 void reduce_row(View<const float> fine, int y, float* out, int width) {
   const int last = fine.width - 1, bottom = fine.height - 1;
   const float *a = fine.row(clamp(2 * y - 2, 0, bottom)), *b = fine.row(clamp(2 * y - 1, 0, bottom)),
               *c = fine.row(2 * y), *d = fine.row(clamp(2 * y + 1, 0, bottom)),
               *e = fine.row(clamp(2 * y + 2, 0, bottom));
   const auto column = [=](int x) { return binomial(a[x], b[x], c[x], d[x], e[x]); };
-  constexpr int chunk = 256;  // columns at a time, whose sums lie on the stack
+  constexpr int chunk = 256;  // columns per pass, whose sums fit on the stack
   float smoothed[2 * chunk + 3];
   out[0] = reduced(fine, 0, y);
-  const int end = larger(1, (last - 2) / 2 + 1);  // x < end: 2x + 2 lies inside
+  const int end = larger(1, (last - 2) / 2 + 1);  // x < end: 2x + 2 is inside
   for (int x0 = 1; x0 < end; x0 += chunk) {
     const int count = smaller(chunk, end - x0), first = 2 * x0 - 2;
     for (int i = 0; i < 2 * count + 3; ++i) smoothed[i] = column(first + i);

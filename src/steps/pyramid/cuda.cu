@@ -6,18 +6,21 @@
 #include "steps/pyramid/pyramid.hpp"
 #include "steps/pyramid/tile.cuh"
 
-// Launches take most of the time on small levels, so one launch makes up to three levels of both frames, and
-// their luma, too. A block makes a tile of each level. The finer pixels under it go to shared memory.
+// On small levels, launches take most of the time. Therefore one launch computes up to three levels of both
+// frames, and also their luma. Each block computes a tile of each level, with the finer pixels under it in
+// shared memory.
 //
-// Floor: two gray frames of 1920x1080 with four levels are 4 MB to read and 22 MB to write, which takes an
-// H100 (3.0 TB/s) 9 us. Measured: 19.9 us, so 45 %; 6.2 us at 640x480, where an empty launch takes 0.7 us.
-// These are the times of pyramids alone, in a row. In a solve (lucas-kanade, 640x480) a block takes 4.5 us:
-// 2.5 to read and convert 1.9 times a tile's pixels, 1.0, 0.4 and 0.7 for the levels. Alone it takes 3.6, as
-// reading takes 1.6 then, probably because its code is in the cache. Measured at commit 1a56dc5. Blocks of
-// 704 threads take 25.4 us at 1920x1080 and 6.3 at 640x480; tiles of 32 rows 22.5 and 7.1.
+// Lower bound: two gray frames of 1920x1080 with four levels are 4 MB to read and 22 MB to write, which takes
+// an H100 (3.0 TB/s) 9 us. Measured: 19.9 us, or 45 %, and 6.2 us at 640x480, where an empty launch takes 0.7
+// us. These times are for consecutive pyramids without other work. In a solve (lucas-kanade, 640x480) a block
+// takes 4.5 us: 2.5 to read and convert 1.9 times a tile's pixels, and 1.0, 0.4 and 0.7 for the levels. Alone
+// it takes 3.6, because reading then takes 1.6, probably because its code is in the cache. Measured at commit
+// 1a56dc5. Blocks of 704 threads take 25.4 us at 1920x1080 and 6.3 at 640x480; tiles of 32 rows take 22.5 and
+// 7.1.
 //
-// The next launch begins early: its blocks find room beside these and spread evenly. Those of lucas-kanade's
-// first solution otherwise crowd, and so do the next ones (50.6 us a call of 640x480 instead of 50.0).
+// The next launch begins early, so that its blocks fit next to these blocks and spread evenly. Otherwise, the
+// blocks of lucas-kanade's first solution crowd on some SMs, and the following solutions' blocks do too (50.6
+// us per call at 640x480 instead of 50.0).
 
 namespace parafield {
 namespace {
@@ -25,19 +28,19 @@ namespace {
 constexpr int most_levels = 3;
 static_assert(TileSize::threads >= copy_threads);
 
-/// What a launch makes.
+/// The levels that a launch computes.
 struct Levels {
   View<float> level[1 + most_levels];  // level[0] is written if it is luma of a frame
 };
 
-/// Copies of the frames that a launch makes beside the levels.
+/// Copies of the frames that a launch makes along with the levels.
 struct Keeping {
   FrameCopy copy[2];
   Frame* frames = nullptr;  // null: no copies
 };
 
 /// frame0, frame1: level 0, which is stored if `stores`. blockIdx.z: index of the frame; from `count` on,
-/// that of the frame that is kept.
+/// `count` plus the index of the frame to keep.
 template <int Depth>
 __global__ void __launch_bounds__(TileSize::threads, TileSize::blocks)
     pyramid_kernel(Frame frame0, Frame frame1, Levels levels0, Levels levels1, bool stores, int count,
@@ -68,7 +71,7 @@ __global__ void __launch_bounds__(TileSize::threads, TileSize::blocks)
   }
 }
 
-/// Makes the levels above level 0, and that one, too, if there are frames. `keeping`: see pyramid_kernel.
+/// Computes the levels above level 0, and level 0 too if there are frames. `keeping`: see pyramid_kernel.
 void make_levels(Cuda& cuda, const Frame* frames, const Pyramid* pyramids, int count,
                  const Keeping& keeping) {
   const Pyramid &pyramid0 = pyramids[0], &pyramid1 = pyramids[count - 1];

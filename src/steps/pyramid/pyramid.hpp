@@ -6,34 +6,34 @@
 
 namespace parafield {
 
-/// A gaussian pyramid; level 0 is the finest.
+/// A Gaussian pyramid; level 0 is the finest.
 struct Pyramid {
   static constexpr int max_levels = 16;
   int levels = 0;
   View<float> level[max_levels];
 };
 
-/// Makes the levels from level 1 on, for one or two pyramids of the same sizes. Each level comes from the
-/// finer one by (1 4 6 4 1) / 16 along columns and rows, then every second pixel (Marzat, section 2.2);
-/// beyond the border the nearest pixel stands in.
+/// Computes levels 1 and up of one or two pyramids of the same size. Each level is the finer level filtered
+/// by (1 4 6 4 1) / 16 along columns and rows, at every second pixel (Marzat, section 2.2). Pixels beyond the
+/// border repeat the nearest pixel.
 template <class Backend>
 void build_pyramids(Backend& backend, const Pyramid* pyramids, int count);
 
-/// Makes all levels for one or two frames of one size: the bits of `convert` and `build_pyramids`. On CUDA
-/// the frames are inputs that a replay reads anew.
+/// Computes all levels of one or two frames of the same size: the same bits as `convert` and
+/// `build_pyramids`. On CUDA, the frames are inputs that a replay reads again.
 template <class Backend>
 void convert_pyramids(Backend& backend, const Frame* frames, const Pyramid* pyramids, int count);
 
 struct KeptFrames;
 
-/// The same, and copies the frames into the slots from `slot` on: the bits of `convert_pyramids` and
-/// `keep_frames`.
+/// The same, and also copies the frames into slots `slot` and following: the same bits as `convert_pyramids`
+/// and `keep_frames`.
 template <class Backend>
 void convert_and_keep(Backend& backend, const Frame* frames, const Pyramid* pyramids, int count, int slot,
                       const KeptFrames& kept);
 
-/// Sizes of a pyramid's levels, the finest first. Each is half of the one before, rounded up. There are at
-/// most `levels`; a level whose shorter side would be below 4 px is left out, but for level 0.
+/// Sizes of a pyramid's levels, finest first. Each is half the previous size, rounded up. There are at most
+/// `levels` levels; all but level 0 have a shorter side of at least 4 px.
 inline std::vector<Size> pyramid_sizes(Size size, int levels) {
   std::vector<Size> sizes{size};
   while (int(sizes.size()) < levels) {

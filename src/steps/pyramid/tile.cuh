@@ -12,8 +12,8 @@ namespace {
 /// A tile of the finest level.
 struct TileSize {
   static constexpr int width = 64, height = 40;  // pixels
-  static constexpr int threads = 352;            // 16 rows of vectors where a launch makes three levels
-/// Blocks that have room on a multiprocessor. Cards of capability 7.5 have room for 1024 threads.
+  static constexpr int threads = 352;            // 16 rows of vectors if a launch computes three levels
+/// Blocks that must fit on one SM. Devices of compute capability 7.5 allow 1024 threads per SM.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
   static constexpr int blocks = 2;
 #else
@@ -23,33 +23,34 @@ struct TileSize {
 
 constexpr int vector_pixels = 4;
 
-/// Pixels of each level that a block holds: its own, and some around them that the tiles of coarser levels
-/// need; beyond the border the nearest pixel stands in. Depth: levels that the launch makes from level 0.
+/// The pixels of each level that a block holds: its own, and those around them that the tiles of coarser
+/// levels need. Pixels beyond the border repeat the nearest pixel. Depth: number of levels above level 0 that
+/// the launch computes.
 template <int Depth>
 struct Tile {
   static constexpr int depth = Depth;
-  /// Pixels to the left of the tile, and above; to the right, and below.
+  /// Number of extra pixels to the left and above (before), and to the right and below (after).
   static constexpr int before(int level) { return level == Depth ? 0 : 2 * before(level + 1) + 2; }
   static constexpr int after(int level) { return level == Depth ? 0 : 2 * after(level + 1) + 1; }
   static constexpr int width(int level) { return TileSize::width >> level; }
   static constexpr int height(int level) { return TileSize::height >> level; }
   static constexpr int rows(int level) { return before(level) + height(level) + after(level); }
-  /// The same with what lets a row be read as vectors.
+  /// The same, rounded up so that rows can be read as vectors.
   static constexpr int left(int level) {
     return (before(level) + vector_pixels - 1) / vector_pixels * vector_pixels;
   }
   static constexpr int pitch(int level) {
     return left(level) + width(level) + (after(level) + vector_pixels - 1) / vector_pixels * vector_pixels;
   }
-  /// Place of a level's first pixel; that of level Depth is where all of them end.
+  /// Offset of a level's first pixel; for level Depth, the end of all levels.
   static constexpr int place(int level) {
     return level == 0 ? 0 : place(level - 1) + rows(level - 1) * pitch(level - 1);
   }
 
-  alignas(16) float pixels[place(Depth) + vector_pixels];  // the last vector of a level may end behind it
+  alignas(16) float pixels[place(Depth) + vector_pixels];  // a level's last vector may extend past its end
 };
 
-/// Largest vector that divides so many bytes: the lowest bit that is set.
+/// Size of the largest vector that divides `Bytes`: the lowest set bit.
 template <int Bytes>
 constexpr std::size_t vector_bytes = (Bytes & -Bytes) < 16 ? Bytes & -Bytes : 16;
 
@@ -65,7 +66,7 @@ __device__ bool is_aligned(const void* data, std::ptrdiff_t pitch) {
   return (reinterpret_cast<std::size_t>(data) | std::size_t(pitch)) % alignof(Vector) == 0;
 }
 
-/// Brings luma to shared memory. Each thread takes one vector of several rows.
+/// Loads luma into shared memory. Each thread loads one vector in each of several rows.
 template <class Tile>
 struct Fill {
   static constexpr int groups = Tile::pitch(0) / vector_pixels, rows_a_turn = TileSize::threads / groups;
@@ -73,7 +74,7 @@ struct Fill {
 
   const Frame& frame;
   View<float> luma;
-  bool stores;  // luma, too
+  bool stores;  // whether to store luma too
   int x0, y0;   // the tile's first pixel
   Tile& tile;
   const int group = int(threadIdx.x) % groups, first_row = int(threadIdx.x) / groups;
@@ -89,7 +90,7 @@ struct Fill {
     return row < Tile::rows(0) && first_row < rows_a_turn;
   }
 
-  /// The thread's vector of a row.
+  /// Stores the thread's vector of a row.
   __device__ __forceinline__ void put(int row, const float (&four)[vector_pixels]) const {
     const float4 vector = make_float4(four[0], four[1], four[2], four[3]);
     *reinterpret_cast<float4*>(tile.pixels + row * Tile::pitch(0) + vector_pixels * group) = vector;
@@ -105,7 +106,7 @@ struct Fill {
     }
   }
 
-  /// Reads pixel after pixel.
+  /// Reads pixels one by one.
   template <class Sample, int Channels, int Red>
   __device__ __forceinline__ void by_pixels(Scale scale) const {
 #pragma unroll 1
@@ -119,11 +120,11 @@ struct Fill {
     }
   }
 
-  /// Reads vectors, all of a thread's before it uses the first.
+  /// Reads vectors. A thread issues all its reads before it uses the first.
   template <class Sample, int Channels, int Red>
   __device__ __forceinline__ void by_vectors(Scale scale) const {
     using Vector = Samples<Sample, Channels>;
-    const bool whole = last_whole + vector_pixels > last;  // no vector lies across the border
+    const bool whole = last_whole + vector_pixels > last;  // no vector crosses the border
     Vector read[turns];
     PF_UNROLL
     for (int n = 0; n < turns; ++n) {
@@ -162,10 +163,10 @@ struct Fill {
   }
 };
 
-/// Makes level Level + 1 of the tile from level Level, in shared memory, and stores the block's own part. A
-/// lane smooths a vector of the finer level down its columns. With what its neighbors have it makes two
-/// pixels; so the first and the last lane of a warp make none. x0, y0: the tile's first pixel in level
-/// Level + 1.
+/// Computes level Level + 1 of the tile from level Level, in shared memory, and stores the block's own part.
+/// Each lane filters a vector of the finer level vertically, and computes two pixels from it and its
+/// neighbors' vectors; therefore the first and the last lane of a warp compute none. x0, y0: the tile's first
+/// pixel at level Level + 1.
 template <int Level, class Tile>
 __device__ __forceinline__ void make_level(View<float> coarse, int x0, int y0, Tile& tile) {
   constexpr int fine_pitch = Tile::pitch(Level), groups = fine_pitch / vector_pixels;
@@ -181,7 +182,7 @@ __device__ __forceinline__ void make_level(View<float> coarse, int x0, int y0, T
     const int i = clamp(first + lane - 1, 0, count - 1);
     const int row = i / groups, column = 2 * (i - row * groups) - Tile::left(Level) / 2;
     const int x = x0 + column, y = y0 - before + row;
-    // A row beyond the border is the nearest one inside, which lies in the tile.
+    // A row beyond the border repeats the nearest row inside, which is in the tile.
     const int fine_row = 2 * (clamp(y, 0, coarse.height - 1) - y0) + Tile::before(Level) - 2;
     const float* const from =
         tile.pixels + Tile::place(Level) + fine_row * fine_pitch + Tile::left(Level) + 2 * column;

@@ -5,7 +5,7 @@
 namespace parafield {
 namespace {
 
-/// Sum of the lanes, in the stated order.
+/// Sum of the lanes in the order that reduce.hpp states.
 double add_lanes(double (&lane)[sum_lanes]) {
   for (int step = sum_lanes / 2; step > 0; step /= 2)
     for (int j = 0; j < step; ++j) lane[j] += lane[j + step];

@@ -5,9 +5,9 @@
 namespace parafield {
 namespace {
 
-constexpr int chunk = 64;  // pixels whose places are found, read and mixed in loops of their own
+constexpr int chunk = 64;  // pixels per pass; positions, reads and interpolation have separate loops
 
-/// Pixels of a row of the result, at most a chunk. The first and the last loop vectorize.
+/// Pixels of a row of the result, at most `chunk`. The first and the last loop vectorize.
 template <class Sample, int Channels, int Red>
 void remap_chunk(const Frame& frame, const float* x, const float* y, int count, float* out) {
   constexpr int values = Channels == 1 ? 1 : 3;

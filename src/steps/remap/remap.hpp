@@ -5,19 +5,20 @@
 
 namespace parafield {
 
-/// A frame and the places in it that the pixels of another one show. They lie in memory that the backend
-/// reads; on CUDA they are inputs that a replay reads anew.
+/// A frame, and for each pixel of the result its position in that frame. All of it must be in memory that the
+/// backend can read; on CUDA they are inputs that a replay reads again.
 struct RemappedFrame {
   Frame frame;
-  View<const float> x, y;  ///< px; a place outside the frame, or NaN, shows nothing
-  View<float> values;      ///< result: 1 or 3 values a pixel, gray or red, green and blue
+  View<const float> x, y;  ///< position in the frame, px; outside it or NaN, the result is NaN
+  View<float> values;      ///< result: 1 value per pixel (gray) or 3 (red, green, blue)
 };
 
-/// Reads a frame at other places by linear interpolation. Values keep their scale; nothing is NaN.
+/// Samples a frame at other positions by linear interpolation. Values keep their scale. The result is NaN
+/// outside the frame.
 template <class Backend>
 void remap(Backend& backend, const RemappedFrame& remapped);
 
-/// Four neighbors of a place in a frame: where the first one lies, and how far the others are, in samples.
+/// Four neighbors of a position in a frame: the index of the first and the offsets of the others, in samples.
 struct Neighborhood {
   std::ptrdiff_t first;
   int right, below;
@@ -27,7 +28,7 @@ PF_HD Neighborhood neighborhood(const Match& at, int width, int height, int chan
   return {at.y * stride + at.x * channels, width > 1 ? channels : 0, height > 1 ? int(stride) : 0};
 }
 
-/// Value between four neighbors; NaN outside the frame.
+/// Interpolated value of four neighbors; NaN outside the frame.
 PF_HD float remapped_value(float first, float right, float below, float last, float share_x, float share_y,
                            bool inside) {
   const float value =
@@ -35,12 +36,12 @@ PF_HD float remapped_value(float first, float right, float below, float last, fl
   return inside ? value : __builtin_nanf("");
 }
 
-/// Index of a channel of the result in the frame. `red`: index of the frame's red channel, 0 or 2.
+/// Index in the frame of one of the result's channels. `red`: index of the frame's red channel, 0 or 2.
 PF_HD int channel_in_frame(int channel, int red) {
   return channel == 1 || red == 0 ? channel : red - channel;
 }
 
-/// Calls f.template operator()<Sample, channels, red>() for the format of a frame.
+/// Calls f.template operator()<Sample, channels, red>() for a frame's format.
 template <class F>
 PF_HD void with_samples(PixelFormat format, F f) {
   using enum PixelFormat;

@@ -2,16 +2,16 @@
 #pragma once
 #include "steps/resize/resize.hpp"
 
-/// Rows of enlarged flow on the CPU. In an unnamed namespace: each instruction set has a copy.
+/// Rows of enlarged flow on the CPU. In an unnamed namespace, so that each instruction set has its own copy.
 namespace parafield {
 namespace {
 
-/// Row y of one component of the finer level.
+/// Row y of one flow component at the finer level.
 inline void enlarge_row(View<const float> coarse, int y, int width, float* __restrict out) {
   const int last = coarse.width - 1;
   const float *top = coarse.row(y >> 1), *bottom = coarse.row(smaller((y >> 1) + 1, coarse.height - 1));
   const float share = 0.5f * float(y & 1);
-  const int pairs = smaller(last, width / 2);  // columns 2i, 2i + 1 lie between coarse columns i and i + 1
+  const int pairs = smaller(last, width / 2);  // columns 2i and 2i + 1 use coarse columns i and i + 1
   for (int i = 0; i < pairs; ++i) {
     const float left = interpolate(top[i], bottom[i], share),
                 right = interpolate(top[i + 1], bottom[i + 1], share);

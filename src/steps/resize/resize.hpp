@@ -6,19 +6,19 @@
 /// Flow between the levels of a pyramid. Level l + 1 has half the size of level l, and half its flow.
 namespace parafield {
 
-/// The start at level `level` from a flow of level 0: every 2^level-th pixel, divided by 2^level. A value
-/// that is NaN or beyond 1e9 starts as 0. `fine` may be the user's memory: on CUDA it is an input that a
-/// replay reads anew.
+/// Start at level `level` from a flow at level 0: every 2^level-th pixel, divided by 2^level. A value that is
+/// NaN or above 1e9 in magnitude becomes 0. `fine` may be the user's memory: on CUDA it is an input that a
+/// replay reads again.
 template <class Backend>
 void reduce_flow(Backend& backend, View<const float> fine_u, View<const float> fine_v, int level,
                  FlowPlanes coarse);
 
-/// The finer level's start: twice the bilinear sample at half the coordinates (Marzat, section 2.2).
+/// Start at the finer level: twice the bilinear sample at half the coordinates (Marzat, section 2.2).
 template <class Backend>
 void enlarge_flow(Backend& backend, FlowPlanes coarse, FlowPlanes fine);
 
 /// Flow that a solution starts from. If `coarser` is given, the start is the coarser level's flow, enlarged;
-/// `flow` is then scratch memory for it, which a backend may leave unused.
+/// `flow` is then scratch memory for it, which a backend may ignore.
 struct StartingFlow {
   FlowPlanes flow;
   FlowPlanes coarser = {};
@@ -29,8 +29,8 @@ PF_HD float reduced_flow(View<const float> fine, int x, int y, int level) {
   return magnitude(value) <= 1e9f ? value / float(1 << level) : 0.0f;
 }
 
-/// One component at column x of the fine level. `top`, `bottom`: the coarse rows around y / 2, share_y the
-/// share of the lower one. `last`: the coarse level's last column.
+/// One component at column x of the fine level. `top` and `bottom` are the coarse rows around y / 2, and
+/// share_y is the weight of `bottom`. `last`: the coarse level's last column.
 PF_HD float enlarged_flow(const float* top, const float* bottom, float share_y, int x, int last) {
   const int left = x >> 1, right = smaller(left + 1, last);
   const float share_x = 0.5f * float(x & 1);

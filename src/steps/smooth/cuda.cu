@@ -6,14 +6,13 @@
 #include "steps/convert/convert.hpp"
 #include "steps/smooth/smooth.hpp"
 
-// An image is given to the kernels as a frame of floats, so that images and frames have one kernel. Up to
-// radius 4 a warp makes two or four rows of 120 pixels without shared memory: a lane holds four columns,
-// loads all its rows at once, and gets neighboring columns from neighboring lanes. Larger radii go through
-// shared memory.
+// The kernels take an image as a frame of floats, so that images and frames share one kernel. Up to radius 4,
+// a warp computes two or four rows of 120 pixels without shared memory: each lane holds four columns, loads
+// all its rows at once, and gets neighboring columns from neighboring lanes. Larger radii use shared memory.
 //
-// Floor: gray_u8 reads 1 byte a pixel and writes 4, which takes an H100 (3.0 TB/s) 0.5 us at 640x480 and 14
-// us at 3840x2160. Radius 3 does 14 operations a pixel, about 24 instructions with the conversion of the rows
-// above and below.
+// Lower bound: gray_u8 reads 1 byte per pixel and writes 4, which takes an H100 (3.0 TB/s) 0.5 us at 640x480
+// and 14 us at 3840x2160. Radius 3 takes 14 operations per pixel, or about 24 instructions including the
+// conversion of the rows above and below.
 
 namespace parafield {
 namespace {
@@ -25,7 +24,7 @@ struct Four {
   float of[each];
 };
 
-/// Luma of pixels x to x + 3 of a row. `whole`: if they are gray, they can be loaded as one vector.
+/// Luma of pixels x to x + 3 of a row. `whole`: if the pixels are gray, they can be loaded as one vector.
 template <class Sample, int Channels, int Red>
 __device__ Four four_of(const Sample* row, int x, int last, Scale scale, bool whole) {
   if constexpr (Channels == 1) {
@@ -44,7 +43,7 @@ __device__ Four four_of(const Sample* row, int x, int last, Scale scale, bool wh
   return four;
 }
 
-/// blockIdx.z: index of the frame. Rows: rows that a warp makes.
+/// blockIdx.z: index of the frame. Rows: number of rows that a warp computes.
 template <int Radius, int Rows>
 __global__ void __launch_bounds__(lanes* warps)
     smooth_kernel(Frame frame0, Frame frame1, Taps taps, View<float> out0, View<float> out1) {
@@ -56,13 +55,14 @@ __global__ void __launch_bounds__(lanes* warps)
   const int y0 = (int(blockIdx.y) * warps + int(threadIdx.y)) * Rows;
   const int last = out.width - 1, bottom = out.height - 1;
   const bool inside = x >= 0 && x + each - 1 <= last;
-  // If the width is a multiple of four, lanes beyond the border load the nearest four pixels like all others.
+  // If the width is a multiple of four, lanes beyond the border load the nearest four pixels as one vector
+  // too.
   const bool of_fours = out.width % each == 0;
   const int from = of_fours ? clamp(x, 0, last + 1 - each) : x;
   const bool stores_fours =
       (reinterpret_cast<std::size_t>(out.data) | std::size_t(out.pitch)) % sizeof(Four) == 0;
   await_last();
-  if (y0 > bottom) return;  // whole warps
+  if (y0 > bottom) return;  // true for whole warps only
 
   Four in[Rows + 2 * Radius];
   with_format(frame, [&]<class Sample, int Channels, int Red>(Scale scale) {
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(lanes* warps)
   });
   PF_UNROLL
   for (int row = 0; row < Rows; ++row) {
-    float column[each + 2 * Radius];  // sums down columns x - Radius to x + 3 + Radius
+    float column[each + 2 * Radius];  // vertical sums of columns x - Radius to x + 3 + Radius
     PF_UNROLL
     for (int i = 0; i < each; ++i) {
       float sum = taps.weight[0] * in[row + Radius].of[i];
@@ -136,7 +136,7 @@ __global__ void __launch_bounds__(wide_width* wide_height)
       sum = fma(taps.weight[k], in[j + radius - k][i] + in[j + radius + k][i], sum);
     column[j][i] = sum;
   }
-  __syncwarp();  // a warp makes a row
+  __syncwarp();  // a row belongs to one warp
   const int x = x0 + i0, y = y0 + j, i = i0 + radius;
   if (x > last || y > bottom) return;
   float sum = taps.weight[0] * column[j][i];
@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(wide_width* wide_height)
 /// Calls launch(kernel, grid, block) with the kernel for a radius.
 template <class Launch>
 void with_kernel(int radius, Size size, int count, Launch launch) {
-  constexpr double small = 1 << 20;  // px, at which warps of few rows still fill the device
+  constexpr double small = 1 << 20;  // px; up to here warps with few rows are needed to fill the device
   const bool few_rows = double(size.width) * size.height * count <= small;
   const auto grid = [&](int width, int height) {
     return dim3(blocks_for(size.width, width), blocks_for(size.height, height), unsigned(count));

@@ -2,18 +2,18 @@
 #pragma once
 #include "steps/smooth/smooth.hpp"
 
-/// Smoothing of rows on the CPU. In an unnamed namespace: each instruction set has a copy.
+/// Smoothing of rows on the CPU. In an unnamed namespace, so that each instruction set has its own copy.
 namespace parafield {
 namespace {
 
 constexpr int smooth_chunk = 1024, smooth_radius = Taps::max_radius;
 
-/// A row of the image for each tap, the uppermost first.
+/// One row of the image for each tap, from top to bottom.
 struct RowsAround {
   const float* row[2 * smooth_radius + 1];
 };
 
-/// Columns x0 to x0 + count - 1 of a row of the result. Radius: that of the taps, or 0 for any.
+/// Columns x0 to x0 + count - 1 of a row of the result. Radius: the taps' radius, or 0 for any radius.
 template <int Radius>
 void smooth_part(const RowsAround& in, int width, const Taps& taps, int x0, int count, float* out) {
   const int radius = Radius > 0 ? Radius : taps.radius;
@@ -70,7 +70,7 @@ void smooth_row(const RowsAround& in, int width, const Taps& taps, float* out) {
   }
 }
 
-/// get_row(y): row y of the image.
+/// The rows around row y; get_row(y) returns row y of the image.
 template <class GetRow>
 RowsAround rows_around(int y, int height, int radius, GetRow get_row) {
   RowsAround rows;

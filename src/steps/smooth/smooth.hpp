@@ -4,7 +4,7 @@
 
 namespace parafield {
 
-/// Half of a symmetric 1-D kernel with sum 1: weight[0] for the middle, weight[k] for the neighbors k px
+/// Half of a symmetric 1-D kernel with sum 1: weight[0] is for the middle, weight[k] for the neighbors k px
 /// away.
 struct Taps {
   static constexpr int max_radius = 13;
@@ -12,16 +12,17 @@ struct Taps {
   float weight[max_radius + 1] = {1};
 };
 
-/// A gaussian that ends at 2.5 sigma, rounded up. `sigma`: px, at most 5; 0 or less = one tap.
+/// A Gaussian cut off at 2.5 sigma, rounded up to whole pixels. `sigma`: px, at most 5; 0 or less gives a
+/// single tap.
 Taps gaussian_taps(float sigma);
 
-/// Smooths one or two images, down the columns and then along the rows; beyond the border the nearest pixel
-/// stands in. All images have the same size, and none overlap.
+/// Smooths one or two images, first along columns and then along rows. Pixels beyond the border repeat the
+/// nearest pixel. All images must have the same size and must not overlap.
 template <class Backend>
 void smooth(Backend& backend, const View<float>* in, const Taps& taps, const View<float>* out, int count);
 
-/// Smooths the luma of one or two frames of any format: the bits of `convert` and `smooth`, in one pass. On
-/// the CPU each thread needs `smooth_scratch` bytes.
+/// Smooths the luma of one or two frames of any format: the same bits as `convert` and `smooth`, but in one
+/// pass. On the CPU, each thread needs `smooth_scratch` bytes of scratch memory.
 template <class Backend>
 void smooth_luma(Backend& backend, const Frame* frames, const Taps& taps, const View<float>* out, int count);
 

@@ -12,13 +12,13 @@ struct Forest {
   int* counts;  // at a root: number of pixels of its component
   int pitch;    // indices from one row to the next
 
-  /// Joins the components of pixels i and j, and shortens the ways to their roots.
+  /// Joins the components of pixels i and j, and shortens the paths to their roots.
   void join(int i, int j) const {
     while (labels[i] != i) i = labels[i] = labels[labels[i]];
     while (labels[j] != j) j = labels[j] = labels[labels[j]];
     labels[larger(i, j)] = smaller(i, j);
   }
-  /// Joins components that are already counted.
+  /// Joins two components that are already counted.
   void join_counted(int i, int j) const {
     i = root_of(labels, i);
     j = root_of(labels, j);
@@ -28,29 +28,29 @@ struct Forest {
   }
 };
 
-/// Labels the runs of linked pixels along a row, and joins them with those above.
+/// Labels the runs of linked pixels along a row, and joins them with the runs above.
 void label_row(Forest forest, Links linked, int y, bool first) {
   const int width = linked.valid.width;
   int* label = forest.labels + y * forest.pitch;
-  bool above = false;  // whether the pixel to the left is linked with the one above it
+  bool above = false;  // whether the pixel to the left is linked with the pixel above it
   for (int x = 0; x < width; ++x) {
     const bool left = x > 0 && linked(x - 1, y, x, y);
     label[x] = left ? label[x - 1] : y * forest.pitch + x;
     if (first) continue;
-    const bool left_above = above && left && linked(x - 1, y - 1, x, y - 1);  // joined already
+    const bool left_above = above && left && linked(x - 1, y - 1, x, y - 1);  // already joined
     above = linked(x, y - 1, x, y);
     if (above && !left_above) forest.join(label[x], label[x - forest.pitch]);
   }
 }
 
-/// Makes each pixel's label its root, and counts the pixels of roots.
+/// Sets each pixel's label to its root, and counts the pixels of each root.
 void count_row(Forest forest, int y, int width) {
   int* label = forest.labels + y * forest.pitch;
   int* count = forest.counts + y * forest.pitch;
   for (int x = 0; x < width; ++x) count[x] = 0;
   int root = -1, pixels = 0;
   for (int x = 0; x < width; ++x) {
-    label[x] = forest.labels[label[x]];  // an index that comes before, whose label is its root already
+    label[x] = forest.labels[label[x]];  // this index is smaller, so its label is already its root
     if (label[x] != root) {
       if (root >= 0) forest.counts[root] += pixels;
       root = label[x];

@@ -6,7 +6,7 @@
 namespace parafield {
 namespace {
 
-/// Labels the components within tiles. `counts`: pixels of a root, 0 elsewhere.
+/// Labels the components within tiles. `counts`: number of pixels at a tile's root, 0 elsewhere.
 __global__ void __launch_bounds__(ComponentTile::pixels)
     label_tiles_kernel(Links linked, int pitch, int* labels, int* counts) {
   begin_kernel();
@@ -28,8 +28,8 @@ __global__ void join_tiles_kernel(Links linked, int pitch, int* labels) {
             int(blockIdx.x * blockDim.x + threadIdx.x));
 }
 
-/// Adds the counts of the tiles' roots to those of the components' roots. A count that is added on does not
-/// change.
+/// Adds the counts of the tiles' roots to the components' roots. A component's root is only added to, never
+/// added elsewhere.
 __global__ void count_kernel(Size size, int pitch, int* labels, int* counts) {
   begin_kernel();
   const int x = int(blockIdx.x * blockDim.x + threadIdx.x), y = int(blockIdx.y * blockDim.y + threadIdx.y);

@@ -4,22 +4,23 @@
 
 namespace parafield {
 
-/// A frame to warp. Its pixels have 32-bit indices, and its sides are below 2^22.
+/// A frame to warp. Its pixels must have 32-bit indices, and its sides must be below 2^22.
 struct WarpedFrame {
   const float* pixels;
   unsigned pitch;  ///< floats from one row to the next
   int width, height;
 };
 
-/// A match with 4x4 pixels around it, none of which is beyond the border.
+/// A match whose 4x4 surrounding pixels are all inside the frame.
 struct InnerMatch {
-  unsigned first;          ///< index of the upper left one of these pixels
+  unsigned first;          ///< index of the upper left pixel of these
   float share_x, share_y;  ///< as in Match
 };
 
-/// Finds the match at (x, y). Returns false, with any match, if it is near the border, outside or NaN.
+/// Finds the match at (x, y). Returns false, with an arbitrary match, if it is near the border, outside or
+/// NaN.
 __device__ inline bool locate_inner(const WarpedFrame& frame, float x, float y, InnerMatch& match) {
-  constexpr float whole = 8388608;  // 2^23: a sum with it, rounded down, is a whole number in its low bits
+  constexpr float whole = 8388608;  // 2^23: low bits of a sum with it, rounded toward zero, are an integer
   constexpr unsigned one = __builtin_bit_cast(unsigned, whole) + 1;
   const float column = __fadd_rz(x, whole), row = __fadd_rz(y, whole);
   const unsigned left = __float_as_uint(column) - one, top = __float_as_uint(row) - one;
@@ -27,8 +28,8 @@ __device__ inline bool locate_inner(const WarpedFrame& frame, float x, float y, 
   return (left < unsigned(larger(frame.width - 3, 0))) & (top < unsigned(larger(frame.height - 3, 0)));
 }
 
-/// The values at such matches. `Below`: each lies one row below the one before it, so that they share most of
-/// their pixels.
+/// Bicubic values at inner matches. `Below`: each match is one row below the previous one, so they share most
+/// of their pixels.
 template <bool Below, int Count>
 __device__ inline void sample_inner(const WarpedFrame& frame, const InnerMatch (&match)[Count],
                                     float (&values)[Count]) {
@@ -51,9 +52,9 @@ __device__ inline void sample_inner(const WarpedFrame& frame, const InnerMatch (
   }
 }
 
-/// The values of a frame, warped by `step` times the flow, at a few pixels of a column, mostly below each
-/// other: the same bits as those of `warped`. All lanes of a warp call it. The warp takes one way for all its
-/// pixels, so that a thread's reads overlap.
+/// Values of a frame warped by `step` times the flow, at a few pixels of a column that are usually
+/// consecutive: the same bits as `warped`. All lanes of the warp must call it. The whole warp takes one path
+/// for all its pixels, which lets a thread's reads overlap.
 template <int Count>
 __device__ inline void warp_below(const WarpedFrame& frame, float step, int x, const int (&y)[Count],
                                   const float (&u)[Count], const float (&v)[Count], float (&values)[Count]) {

@@ -3,19 +3,19 @@
 #include "core/cpu/floats.hpp"
 #include "steps/warp/warp.hpp"
 
-/// Rows of warped frames on the CPU. In an unnamed namespace: each instruction set has a copy.
+/// Rows of warped frames on the CPU. In an unnamed namespace, so that each instruction set has its own copy.
 namespace parafield {
 namespace {
 
-/// A row of a flow.
+/// One row of a flow field.
 struct FlowRow {
   const float *u, *v;
 };
 
-/// Columns whose matches are read together.
+/// Number of columns whose matches are read together.
 constexpr int warp_block = 16;
 
-/// Row y of a frame, warped by `step` times the flow, at the columns from `begin` to `end` - 1.
+/// Row y of a frame warped by `step` times the flow, for the columns from `begin` to `end` - 1.
 inline void warp_pixels(View<const float> frame, FlowRow flow, float step, int y, int begin, int end,
                         float* __restrict out) {
   const int width = frame.width, height = frame.height, pitch = int(frame.stride());
@@ -51,11 +51,11 @@ PF_FLOATS Matches locate_block(FlowRow flow, float step, int y, int begin, int w
           inside};
 }
 
-/// The values at matches, up to three times as fast as one by one. Where flow changes slowly, the matches of
-/// a block lie within a few rows, and within 32 columns: two registers, from which the lanes take their
-/// pixels. Returns false, without values, if the matches lie further apart. A value is made of Size x Size
-/// pixels, the first of them `before` columns and rows before the match; beyond the border the nearest pixel
-/// stands in. along(pixels) mixes the pixels of a row, down(rows) the rows.
+/// Interpolates at a block of matches, up to three times as fast as one by one. Where the flow changes
+/// slowly, a block's matches are within a few rows and 32 columns, so two registers hold the pixels of a row
+/// and each lane picks its own from them. Returns false, without values, if the matches are further apart. A
+/// value comes from Size x Size pixels, which begin `before` columns and rows before the match; pixels beyond
+/// the border repeat the nearest pixel. along(pixels) combines the pixels of a row, down(rows) the rows.
 template <int Size, class Along, class Down>
 PF_FLOATS bool sample_block(View<const float> frame, const Matches& matches, int before, Along along,
                             Down down, Floats& values) {
@@ -117,7 +117,7 @@ PF_FLOATS bool sample_block(View<const float> frame, const Matches& matches, int
   return true;
 }
 
-/// The bicubic values of a block; NaN outside.
+/// Bicubic values of a block; NaN outside the image. Returns false as sample_block does.
 PF_FLOATS bool warp_block_of(View<const float> frame, FlowRow flow, float step, int y, int begin,
                              float* out) {
   const Matches matches = locate_block(flow, step, y, begin, frame.width, frame.height);
@@ -132,8 +132,8 @@ PF_FLOATS bool warp_block_of(View<const float> frame, FlowRow flow, float step, 
   return true;
 }
 
-/// Sets `close` where a match lies inside, and the bilinear value there differs by at most `most` from
-/// `luma`.
+/// Sets `close` for each match inside the frame whose bilinear value differs by at most `most` from `luma`.
+/// Returns false as sample_block does.
 PF_FLOATS bool compare_block(View<const float> frame, FlowRow flow, int y, int begin, const float* luma,
                              float most, std::uint8_t* close) {
   const Matches matches = locate_block(flow, 1, y, begin, frame.width, frame.height);
@@ -150,18 +150,18 @@ PF_FLOATS bool compare_block(View<const float> frame, FlowRow flow, int y, int b
 
 #else
 
-/// The values at the matches of warp_block columns from `begin` on, up to three times as fast as one by one.
-/// Where flow changes slowly, all matches are shifted by the same number of whole pixels, or by one of two,
-/// along x and along y. For each shift, the pixels to read lie side by side. Returns false, without a result,
-/// if the shifts differ more, or if a match lies outside or near the border. value(at, share_x, share_y) is
-/// the value at a match whose upper left pixel is *at; it reads `Before` pixels before that and `After` after
-/// it, along x and y.
+/// Interpolates at the matches of warp_block columns from `begin` on, up to three times as fast as one by
+/// one. Where the flow changes slowly, all matches are shifted by the same number of whole pixels, or by one
+/// of two numbers, along x and along y. For each shift, the pixels to read are contiguous. Returns false,
+/// without a result, if the shifts differ more, or if a match is outside the frame or near its border.
+/// value_at(at, share_x, share_y) is the value at a match whose upper left pixel is *at; it reads `Before`
+/// pixels before this pixel and `After` after it, along x and y.
 template <int Before, int After, class Value>
 inline bool sample_alike(View<const float> frame, FlowRow flow, float step, int y, int begin,
                          float* __restrict out, Value value_at) {
   const int width = frame.width, height = frame.height, pitch = int(frame.stride());
   const float *const u = flow.u + begin, *const v = flow.v + begin;
-  int column[warp_block], row[warp_block];  // where a match's shift puts the first pixel of the block
+  int column[warp_block], row[warp_block];  // where match i's shift puts the block's first pixel
   float share_x[warp_block], share_y[warp_block];
   int left = width, right = 0, top = height, bottom = 0, inside = 1;
   for (int i = 0; i < warp_block; ++i) {
@@ -187,7 +187,7 @@ inline bool sample_alike(View<const float> frame, FlowRow flow, float step, int 
   return true;
 }
 
-/// The bicubic values of a block.
+/// Bicubic values of a block. Returns false as sample_alike does.
 inline bool warp_block_of(View<const float> frame, FlowRow flow, float step, int y, int begin, float* out) {
   const int pitch = int(frame.stride());
   return sample_alike<1, 2>(
@@ -196,7 +196,8 @@ inline bool warp_block_of(View<const float> frame, FlowRow flow, float step, int
       });
 }
 
-/// Sets `close` where the bilinear value at a match differs by at most `most` from `luma`.
+/// Sets `close` where the bilinear value at a match differs by at most `most` from `luma`. Returns false as
+/// sample_alike does.
 inline bool compare_block(View<const float> frame, FlowRow flow, int y, int begin, const float* luma,
                           float most, std::uint8_t* close) {
   const int pitch = int(frame.stride());
@@ -212,7 +213,7 @@ inline bool compare_block(View<const float> frame, FlowRow flow, int y, int begi
 }
 #endif
 
-/// Row y of a frame, warped by `step` times the flow.
+/// Row y of a frame warped by `step` times the flow.
 inline void warp_row(View<const float> frame, FlowRow flow, float step, int y, float* out) {
   int x = 0;
   for (; x + warp_block <= frame.width; x += warp_block)
