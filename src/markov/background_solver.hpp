@@ -7,8 +7,8 @@
 
 namespace parafield {
 
-/// Motion detection against a learned background: the energy of ChangeSolver, with differences from samples
-/// of the past.
+/// Motion detection against a learned background. The energy is ChangeSolver's, with differences from samples
+/// of the past instead of a second frame.
 template <class Backend>
 class BackgroundSolver : public SolverBase<BackgroundSolver<Backend>> {
  public:
@@ -54,13 +54,13 @@ class BackgroundSolver : public SolverBase<BackgroundSolver<Backend>> {
   bool starts_from_last() const { return true; }  // from the background, and from the mask if takes_start()
   View<double> energies() const { return field_.energies(); }
 
-  /// Finds what moves in the second frame, against the first alone.
+  /// Detects what moves in the second frame, compared with the first alone.
   void solve(int first, const MotionMaskView* start, MotionMask& result) {
     begin_background(backend_, luma_[first], background_);
     find(luma_[1 - first], start, result);
   }
 
-  /// Finds what moves in a frame. Without a `last` mask, the background begins with the frame before.
+  /// Detects what moves in a frame. Without a `last` mask, the background starts from the previous frame.
   void solve_newest(const Frame& newest, int slot, int first, const MotionMaskView* last,
                     MotionMask& result) {
     prepare(&newest, slot, 1);

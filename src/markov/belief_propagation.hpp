@@ -15,8 +15,8 @@ struct PropagationPlan {
   Precision precision = Precision::exact;
   int blocks = 1, block_overlap = 0, memory_limit = 0;
   UnitDemands demands = {};
-  bool weighted = false;      // edges have weights of their own
-  bool has_flatness = false;  // and flatness
+  bool weighted = false;      // edges have individual weights
+  bool has_flatness = false;  // edges have flatness
 };
 
 /// Hierarchical belief propagation of an image or a block (Grauer-Gray section 4). `Value` is the type of
@@ -59,9 +59,10 @@ class Propagation {
     return sum;
   }
 
-  /// Solves. Stores the labels of least belief and the beliefs around them in `beliefs` and calls
-  /// after(iteration): once, after the last iteration, or with `each` after every iteration of the finest
-  /// level; once, too, if that level has none. Calls done(share), 0 to 1, after every iteration of every level.
+  /// Stores the labels of least belief and the beliefs around them in `beliefs`, then calls after(iteration).
+  /// This happens once, after the last iteration, or with `each` after every iteration of the finest level.
+  /// If the finest level has no iterations, it also happens once. Calls done(share) with the completed
+  /// fraction, 0 to 1, as iterations complete.
   template <class Data, class After, class Done>
   void solve(const Energy<Data>& energy, const Beliefs& beliefs, bool each, After after, Done done) {
     const int top = int(levels_.size()) - 1;
@@ -78,7 +79,7 @@ class Propagation {
       if (k > 2) sum_data(backend_, units_, levels_[k - 1], levels_[k]);
       if (plan_.weighted) mean_weights(backend_, levels_[k - 1].weights, levels_[k].weights, k);
     }
-    double all = 0, passed = 0;  // pixels of all iterations, and of those so far
+    double all = 0, passed = 0;  // pixels of all iterations, and of the iterations so far
     const auto pixels_of = [](const PropagationLevel<Value>& level) {
       return double(level.width) * level.height;
     };
@@ -132,8 +133,8 @@ class Propagation {
 
  private:
   static Size coarser(Size size) { return {(size.width + 1) / 2, (size.height + 1) / 2}; }
-  /// Whether the iterations of level 1 and the end, in the finest level, run together: see send_and_read. Rows of
-  /// more iterations would not stay in a cache.
+  /// Whether the iterations of level 1 run together with reading the finest level: see send_and_read. With
+  /// more iterations the rows would not stay in a cache.
   static bool fuses(int levels, const PropagationPlan& plan) {
     return !Backend::is_gpu && levels > 1 && plan.finest_iterations == 0 && plan.iterations <= 8;
   }
@@ -146,12 +147,13 @@ class Propagation {
     if (fuses(levels, plan) && level == 1) return 0;
     return level > 0 ? 2 : plan.finest_iterations > 0 ? 1 : 0;
   }
-  /// Whether a level's data costs are stored. A CPU computes the finest level's anew where they are read only to
-  /// sum them and to end: that takes less time than to load them.
+  /// Whether a level's data costs are stored. If the finest level has no iterations, its costs are read only
+  /// for their sums and for the final beliefs, and a CPU computes them both times, because that is faster
+  /// than loading them.
   static bool has_data(int level, const PropagationPlan& plan) {
     return Backend::is_gpu || level > 0 || plan.finest_iterations > 0;
   }
-  /// Takes the planes of weights of level k; the finest has those of the energy.
+  /// Allocates the planes of weights of level k. The finest level uses the energy's planes.
   void take_weights(LevelWeights& weights, Workspace& workspace, Size size, int k) const {
     if (!plan_.weighted || k == 0) return;
     for (int j = 0; j < 2; ++j) {

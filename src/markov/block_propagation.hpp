@@ -16,9 +16,9 @@ namespace parafield {
 template <class Backend>
 class BlockPropagation {
  public:
-  /// `stored`: a volume stores the data costs of a block, and its memory counts. Throws Error(memory), with
-  /// the numbers, if costs and messages take more than memory_limit, or more than the available memory if there
-  /// is no limit. If plan.blocks is 0, chooses as few blocks as it can without that.
+  /// `stored`: whether a volume stores the data costs of a block, so that its memory counts. Throws
+  /// Error(memory), with the numbers, if costs and messages need more than memory_limit, or more than the
+  /// available memory if there is no limit. If plan.blocks is 0, chooses the fewest blocks that fit.
   BlockPropagation(Backend& backend, Workspace& workspace, LabelGrid grid, const PairCost& pair, Size image,
                    const PropagationPlan& plan, bool stored)
       : blocks_(plan.blocks > 0 ? BlockGrid(image, plan.blocks, plan.block_overlap)
@@ -40,9 +40,9 @@ class BlockPropagation {
   SolvedBlocks used() const { return {int(blocks_.blocks.size()), blocks_.size, blocks_.margin, seamless_}; }
   const std::vector<Block>& blocks() const { return blocks_.blocks; }
 
-  /// Solves one block. `energy` is that of the block. `labels` and `costs` are planes of the whole image;
-  /// `costs` receives the beliefs. `each` and `after` are as in Propagation::solve. Progress counts all
-  /// blocks, which must be solved in order.
+  /// Solves one block, an element of blocks(), with the block's `energy`. `labels` and `costs` are planes of
+  /// the whole image; `costs` receives the beliefs. `each` and `after` are as in Propagation::solve. Progress
+  /// counts all blocks, which must be solved in order.
   template <class Data, class After>
   void solve(const Block& block, const Energy<Data>& energy, View<Label> labels, const CostsAround& costs,
              bool each, After after, Progress<Backend>& progress) {
@@ -77,11 +77,11 @@ class BlockPropagation {
     return (volume + rest) / mib;
   }
 
-  /// Chooses as few blocks as memory allows. Throws Error(memory) if none fit.
+  /// Chooses the fewest blocks that memory allows. Throws Error(memory) if none fit.
   static BlockGrid choose_blocks(const Backend& backend, LabelGrid grid, const PairCost& pair, Size image,
                                  const PropagationPlan& plan, bool stored) {
-    // A tenth of the free memory is left to others, and this is taken beside messages and data costs.
-    constexpr double bytes_beside = 192;  // for each pixel: frames, planes and results
+    // Leave a tenth of the free memory to other users. Frames, planes and results also need memory.
+    constexpr double bytes_beside = 192;  // per pixel, for frames, planes and results
     const double beside = bytes_beside * image.width * image.height;
     const double most = plan.memory_limit > 0
                             ? plan.memory_limit
@@ -100,7 +100,8 @@ class BlockPropagation {
          std::int64_t(most), " MiB", plan.memory_limit > 0 ? "" : " of the free memory");
   }
 
-  /// Throws Error(memory) if the memory is not enough; the message names a number of blocks that fits.
+  /// Throws Error(memory) if there is not enough memory; the message names a number of blocks that fits, if
+  /// there is one.
   static void check_memory(const Backend& backend, LabelGrid grid, const PairCost& pair, Size image,
                            const PropagationPlan& plan, bool stored) {
     const auto mib_in = [&](int blocks) {
@@ -129,7 +130,7 @@ class BlockPropagation {
   static constexpr double mib = 1 << 20;
 
   const BlockGrid blocks_;
-  bool seamless_ = true;  // the result is that of one block
+  bool seamless_ = true;  // the result is the same as with one block
   std::variant<std::monostate, Propagation<Backend, float>, Propagation<Backend, std::uint16_t>> propagation_;
 };
 

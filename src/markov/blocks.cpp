@@ -8,7 +8,7 @@
 namespace parafield {
 namespace {
 
-/// Columns and rows of the squarest blocks; 0 x 0 if the image cannot be divided into so many.
+/// Columns and rows of the squarest blocks; 0 x 0 if the image cannot be divided into `count` blocks.
 Size counts_of(Size image, int count) {
   Size best;
   double squarest = 0;  // shorter side / longer side
@@ -25,7 +25,7 @@ Size counts_of(Size image, int count) {
 
 int divided(int length, int count) { return (length + count - 1) / count; }
 
-/// Size of each of columns x rows blocks, with its overlaps.
+/// Size of each block, including its overlaps.
 Size size_of(Size image, Size counts, int overlap) {
   return {smaller(image.width, divided(image.width, counts.width) + 2 * overlap),
           smaller(image.height, divided(image.height, counts.height) + 2 * overlap)};
@@ -67,20 +67,22 @@ BlockGrid::BlockGrid(Size image, int count, int overlap) {
 
 namespace {
 
-/// Blocks along one side of an image, which all have one length.
+/// Blocks along one side of an image, all of the same length.
 struct Cuts {
   int side = 0, count = 1, length = 0, step = 0, margin = 0;
 
   int begin(int i) const { return smaller(i * step, side - length); }
-  /// What is kept of block i, counted from its begin: up to the middle of what it shares with its neighbors.
+  /// Part of block i that is kept, relative to its begin. Each block leaves its first `margin` pixels to the
+  /// block before it.
   int kept_from(int i) const { return i > 0 ? margin : 0; }
   int kept_to(int i) const { return i + 1 < count ? begin(i + 1) + margin - begin(i) : length; }
 };
 
-/// Cuts a side into blocks that begin at multiples of `unit`. Nothing if margins leave no room for so many.
+/// Cuts a side into blocks that begin at multiples of `unit`. Returns nullopt if the margins leave no room
+/// for `count` blocks.
 std::optional<Cuts> cuts_of(int side, int count, int margin, int unit) {
   if (count == 1) return Cuts{.side = side, .length = side, .margin = margin};
-  // The last block begins at a multiple of the unit, too: so lengths are `unit` apart.
+  // The last block must begin at a multiple of `unit`, too, so possible lengths are `unit` apart.
   const std::int64_t all = side + std::int64_t(2) * margin * (count - 1);
   std::int64_t length = (all + count - 1) / count;
   length += ((side - length) % unit + unit) % unit;
@@ -123,8 +125,8 @@ std::optional<BlockGrid> BlockGrid::fewest(Size image, int margin, int unit, dou
 }
 
 int LevelIterations::reach() const {
-  // An iteration of a level reaches one of its pixels farther, and the last data cost is that of a pixel of the
-  // coarsest level.
+  // Each iteration reaches one pixel of its level farther. A data cost of the coarsest level is a sum over a
+  // square with 2^(levels - 1) px on each side.
   std::int64_t px = finest + (std::int64_t(1) << (levels - 1));
   for (int k = 1; k < levels; ++k) px += std::int64_t(coarse) << k;
   return int(px);
@@ -132,11 +134,11 @@ int LevelIterations::reach() const {
 
 std::optional<BlockGrid> chosen_blocks(Size image, const LevelIterations& iterations, int least_margin,
                                        const std::function<bool(Size)>& fits) {
-  // The pixels of a block have the image's colors of the checkerboard on every level, too.
+  // On every level, the pixels of a block must have the same color of the checkerboard as in the image.
   const int unit = 1 << iterations.levels;
   for (int share = 1; share <= 8; share *= 2) {
     const int margin = larger(iterations.reach() / share, least_margin);
-    const double work = share < 8 ? 4 : BlockGrid::most_work;  // narrower margins before more work
+    const double work = share < 8 ? 4 : BlockGrid::most_work;  // prefer narrower margins to more work
     if (auto grid = BlockGrid::fewest(image, margin, unit, work, fits)) return grid;
   }
   return {};

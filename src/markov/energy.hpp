@@ -14,16 +14,16 @@ struct Volume {
   PF_HD explicit operator bool() const { return data != nullptr; }
 };
 
-// A data cost is one of the types below. row(y, lx, ly)(x), for loops along pixels, and site(x,
-// y).row(ly)(lx), for loops over labels, are the cost of label (lx, ly) of the grid at pixel (x, y).
+// Types of data costs. Both row(y, lx, ly)(x) and site(x, y).row(ly)(lx) return the cost of label (lx, ly) of
+// the grid at pixel (x, y). The first form is for loops along pixels, the second for loops over labels.
 
-/// Costs of a label at the pixels of a row.
+/// Costs of one label at the pixels of a row.
 struct CostRow {
   const float* costs;
   PF_HD float operator()(int x) const { return costs[x]; }
 };
 
-/// Data costs that a volume stores.
+/// Data costs stored in a volume.
 struct StoredCosts {
   Volume volume;
   int nx = 1;  // labels in a row of the grid
@@ -44,14 +44,15 @@ struct StoredCosts {
   PF_HD Site site(int x, int y) const { return {volume.row(y, 0) + x, volume.pitch, nx}; }
 };
 
-/// Data costs of labels that are chosen already: one for each pixel, whatever label is asked for.
+/// Data costs of labels that are already chosen: one cost per pixel, returned for every label.
 struct KnownCosts {
   View<const float> costs;
   PF_HD CostRow row(int y, int, int) const { return {costs.row(y)}; }
 };
 
-/// Data costs computed when they are read: weight * min(|difference|, limit), for color of the mean (Jodoin
-/// eqs. 7, 8). A label of value (x, y) moves a pixel by (x * step, y) px. Planes have room for every match.
+/// Data costs computed when they are read: weight * min(|difference|, limit), where a color difference is the
+/// mean over the channels (Jodoin eqs. 7, 8). A label of value (x, y) moves a pixel by (x * step, y) px. The
+/// planes must be padded far enough for every match.
 template <int Channels>
 struct Differences {
   const float *frame0[Channels], *frame1[Channels];
@@ -59,7 +60,7 @@ struct Differences {
   int x0 = 0, y0 = 0, step = 1;
   float weight = 1, limit = 1e30f;
 
-  /// Cost of a pixel: a(i) is its channel i, b(i) that of its match.
+  /// Cost of a pixel with channels a(i) and its match with channels b(i).
   template <class A, class B>
   PF_HD float cost(A a, B b) const {
     if constexpr (Channels == 1)
@@ -96,7 +97,7 @@ struct Differences {
   struct Site {
     const Differences& all;
     float values[Channels];
-    const float* matches[Channels];  // of label (0, 0)
+    const float* matches[Channels];  // match of label (0, 0)
     PF_HD LabelRow row(int ly) const {
       LabelRow row{all, values, {}};
       PF_UNROLL
@@ -124,7 +125,7 @@ struct Energy {
   EdgeWeights edges;
   Data data;
 
-  /// Whether there are two labels and every edge costs the same: then it is enough to count neighbors.
+  /// Whether there are two labels and all edges cost the same, in which case counting neighbors is enough.
   PF_HD bool is_binary() const {
     return grid.nx == 2 && grid.ny == 1 && pair.model != PairModel::quadratic && !edges.forward[0];
   }

@@ -3,20 +3,21 @@
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
 
-/// Launches of kernels: blocks of 32 x 8 threads with a pixel each, and blocks with much shared memory.
+/// Kernel launches with blocks of 32 x 8 threads, one pixel or more per thread, or with a lot of shared
+/// memory.
 namespace parafield {
 namespace {
 
 const dim3 pixel_block(32, 8);
 
-/// Blocks for an image. `each`: pixels of a row that a thread has; `planes`: blocks in z.
+/// Grid of blocks for an image. `each`: pixels of a row per thread; `planes`: blocks in z.
 dim3 pixel_grid(Size size, int each = 1, int planes = 1) {
   return {blocks_for(size.width, 32 * each), blocks_for(size.height, 8), unsigned(planes)};
 }
 __device__ int own_x() { return int(blockIdx.x * blockDim.x + threadIdx.x); }
 __device__ int own_y() { return int(blockIdx.y * blockDim.y + threadIdx.y); }
 
-/// Launches a kernel whose blocks may need more shared memory than every kernel has.
+/// Launches a kernel whose blocks may need more than the 48 KiB of shared memory that every kernel has.
 template <class... Parameters, class... Arguments>
 void launch_shared(Cuda& cuda, void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t bytes,
                    const Arguments&... arguments) {

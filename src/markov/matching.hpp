@@ -11,8 +11,8 @@
 
 namespace parafield {
 
-/// Base of the solvers of label fields whose data costs compare the pixels of two frames, for stereo and
-/// optical flow. Each of the two slots holds a frame; either frame can be matched with the other.
+/// Base of the label field solvers whose data costs compare the pixels of two frames, for stereo and optical
+/// flow. Each of the two slots holds a frame; either frame can be matched with the other.
 template <class Solver, class Backend>
 class MatchingSolver : public SolverBase<Solver> {
  public:
@@ -20,12 +20,12 @@ class MatchingSolver : public SolverBase<Solver> {
 
   /// Prepares `count` frames in the slots from `slot` on.
   void prepare(const Frame* frames, int slot, int count) { frames_.prepare(frames, slot, count); }
-  /// Prepares a pair of a video. If it follows the last one, its frames are averaged with the means that the
-  /// slots hold.
+  /// Prepares a pair of video frames. If it follows the last pair, its frames are averaged with the means
+  /// that the slots hold.
   void prepare_next(const Frame* pair, bool follows) { frames_.prepare_next(pair, follows); }
   bool averages() const { return frames_.averages(); }
 
-  /// Words of the colors of the frame in a slot: see mix.hpp. Empty if SolverOptions did not ask for them.
+  /// Color words of the frame in a slot: see mix.hpp. Empty unless SolverOptions asked for them.
   View<const std::uint32_t> colors(int slot) const { return frames_.color_words(slot); }
   /// Margins of the last solve, empty if the method has none: see CostsAround.
   View<const float> margins() const { return costs_.margin; }
@@ -33,7 +33,7 @@ class MatchingSolver : public SolverBase<Solver> {
   bool takes_start() const { return !is_winner() && !propagates(); }
   View<double> energies() const {
     View<double> all = field_.energies();
-    if (blocks().count > 1) all.width = smaller(all.width, 1);  // that of the result
+    if (blocks().count > 1) all.width = smaller(all.width, 1);  // only the energy of the result
     return all;
   }
   SolvedBlocks blocks() const { return beliefs_ ? beliefs_->used() : SolvedBlocks{}; }
@@ -79,9 +79,9 @@ class MatchingSolver : public SolverBase<Solver> {
     backend.reserve_scratch(match_scratch(matching(0, 1, size)));
   }
 
-  /// Finds the field of the frame in slot `first`. A label of value (x, y) moves a pixel by (x * step, y) px.
-  /// `start_u`, `start_v`: the user's, or null. `fine`: see label_values. `main`: this is no second solve of a
-  /// check; energies are reported.
+  /// Computes the field of the frame in slot `first`. A label of value (x, y) moves a pixel by (x * step, y)
+  /// px. `start_u`, `start_v`: the user's initial field, or null. `fine`: see label_values. `main`: false for
+  /// the second solve of a consistency check, which reports no energies.
   void solve_field(int first, int step, const View<const float>* start_u, const View<const float>* start_v,
                    View<float> u, View<float> v, View<float> fine, Trust trust, bool main) {
     progress_.begin(main ? 0 : 1);
@@ -93,7 +93,7 @@ class MatchingSolver : public SolverBase<Solver> {
   }
 
  private:
-  /// Solves by sweeps, or takes the winners.
+  /// Solves by sweeps, or by winner-takes-all.
   View<Label> minimize(int first, int step, const View<const float>* start_u,
                        const View<const float>* start_v, bool main) {
     const Matching matching = this->matching(first, step, size_);
@@ -183,24 +183,24 @@ class MatchingSolver : public SolverBase<Solver> {
   bool propagates() const { return optimizer_.kind == Optimizer::Kind::belief_propagation; }
   bool is_winner() const { return optimizer_.kind == Optimizer::Kind::winner_takes_all; }
   bool mixes() const { return cost_.data == DataTerm::mix; }
-  /// Whether areas without texture are treated apart.
+  /// Whether areas without texture get special treatment.
   bool flattens() const { return mixes() && cost_.texture_aware; }
-  /// Whether the smoothness is used at all, and it differs from edge to edge.
+  /// Whether the smoothness is used and its weight varies from edge to edge.
   bool uses_edges() const {
     return (smoothness_.edge_scale > 0 || (flattens() && propagates())) && (!is_winner() || reports_);
   }
-  /// Whether data costs are computed when they are read, which takes no longer than to load them. Belief
-  /// propagation reads them once, so that it computes those of `mix`, too.
+  /// Whether data costs are computed when they are read, which takes no longer than loading them. This
+  /// includes the costs of `mix` in belief propagation, which reads each of them only once.
   bool is_lazy() const {
     if (cost_.aggregation > 1) return false;
     return cost_.data == DataTerm::absolute || (mixes() && propagates() && !reports_);
   }
-  /// The highest data cost that there can be, infinity if there is no limit.
+  /// Highest possible data cost; weight * 1e30 if there is no limit.
   float most_cost() const {
     const float limit = cost_.truncation > 0 ? cost_.truncation : 1e30f;
     return cost_.weight * smaller(limit, most_difference(cost_.data));
   }
-  /// Whether data costs are stored: for solvers that read them often.
+  /// Whether data costs are stored, for solvers that read them repeatedly.
   bool stores_costs() const { return !is_lazy() && (!is_winner() || grid_.ny > 1 || reports_); }
 
   Volume take_volume(Workspace& workspace, Size size) {
@@ -221,7 +221,7 @@ class MatchingSolver : public SolverBase<Solver> {
                  edges_);
   }
 
-  /// Matching of a part of the image, from pixel (x, y) on.
+  /// Matching of the part of the image that starts at pixel (x, y).
   Matching matching(int first, int step, Size size, int x = 0, int y = 0) const {
     return {.frame0 = frames_.compared(first, x, y),
             .frame1 = frames_.compared(1 - first, x, y),
@@ -268,7 +268,7 @@ class MatchingSolver : public SolverBase<Solver> {
   PreparedFrames<Backend> frames_;
   EdgeWeights edges_;
   Volume volume_;
-  CostsAround costs_, at_labels_;  // at_labels_: data costs of the labels of all blocks
+  CostsAround costs_, at_labels_;  // at_labels_: data costs of the final labels of all blocks
   std::optional<BlockPropagation<Backend>> beliefs_;
   LabelField<Backend> field_;
   Progress<Backend> progress_;

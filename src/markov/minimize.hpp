@@ -74,7 +74,7 @@ inline PairCost pair_cost_of(const Smoothness& smoothness) {
   return pair;
 }
 
-/// Label field of a solve: solvers improve it sweep by sweep, and its energies are reported.
+/// Label field of a solve. Runs the sweeps that improve it, and records its energies.
 template <class Backend>
 class LabelField {
  public:
@@ -101,15 +101,17 @@ class LabelField {
   /// Energies that were recorded last.
   View<double> energies() const { return energies_; }
 
-  /// Whether the labels of an energy of two labels, with 8 neighbors, follow from thresholds alone.
+  /// Whether an energy of two labels with 8 neighbors can be minimized by thresholds alone: see binary.hpp.
+  /// That path reports neither energies nor progress.
   bool is_by_counts(const Progress<Backend>& progress) const {
     const bool has_sweeps = optimizer_.kind != Optimizer::Kind::winner_takes_all;
     return (binary_ || !has_sweeps) && report_ == EnergyReport::none && !progress.is_asked();
   }
-  /// Room for those sweeps, if the solver has them.
+  /// Memory of the sweeps by thresholds; empty if the solver does not use them.
   const BinaryRoom& room() const { return binary_; }
 
-  /// Runs all sweeps from labels() on. Returns the last one's labels. `reports`: whether to record energies.
+  /// Runs all sweeps, starting from labels(), and returns the final labels. `reports`: whether to record
+  /// energies.
   template <class Data>
   View<Label> minimize(const Energy<Data>& energy, bool reports, Progress<Backend>& progress) {
     const bool is_icm = optimizer_.kind == Optimizer::Kind::icm, at_once = is_icm && other_;

@@ -4,17 +4,19 @@
 
 namespace parafield {
 
-/// Four sites in a row of a field of labels 0 and 1: labels, neighbors with label 1, all neighbors.
+/// Four adjacent sites of a row in a field of labels 0 and 1: their labels, the number of neighbors with
+/// label 1, and the number of all neighbors.
 struct FourSites {
   static constexpr int count = 4;
   int label[count], ones[count], all[count];
 };
 
-/// Counts for sites x0 .. x0 + 3; x0 is divisible by 4, rows have room for all. Labels are loaded at once.
+/// Counts the neighbors of sites x0 .. x0 + 3. x0 must be divisible by 4, and rows must be padded for all
+/// four sites. All labels are loaded before any is used.
 template <int Neighbors>
 __device__ __forceinline__ FourSites four_sites(View<const Label> labels, int x0, int y) {
   const int last = labels.width - 1, bottom = labels.height - 1;
-  int label[3][FourSites::count + 2];  // of row y - 1, y and y + 1; 0 outside the image
+  int label[3][FourSites::count + 2];  // rows y - 1, y and y + 1; 0 outside the image
   PF_UNROLL
   for (int j = 0; j < 3; ++j) {
     const int row = y + j - 1;

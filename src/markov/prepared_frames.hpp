@@ -10,16 +10,16 @@
 
 namespace parafield {
 
-/// What data terms compare and weights of edges come from.
+/// Planes that data terms and edge weights need.
 struct PlanesNeeded {
   MatchingCost cost;
-  bool edges = false;         ///< colors, for the weights of edges
-  bool words = false;         ///< colors, and their words, though the data term may not be the mix
-  float noise = 0;            ///< the noise of frames that are averaged over a video; 0 = they are not
-  int columns = 0, rows = 0;  ///< room on each side of the planes: as far as labels move a pixel
+  bool edges = false;         ///< colors, for edge weights
+  bool words = false;         ///< colors and their words, even if the data term is not the mix
+  float noise = 0;            ///< noise of a video's frames, which are then averaged; 0 = no averaging
+  int columns = 0, rows = 0;  ///< padding on each side of the planes: how far labels move a pixel
 };
 
-/// Planes of the frames of two slots. One that is not needed is empty.
+/// Planes of the frames in two slots. Planes that are not needed are empty.
 template <class Backend>
 class PreparedFrames {
  public:
@@ -51,8 +51,8 @@ class PreparedFrames {
     prepare_rest(frames_ + slot, count);
   }
 
-  /// Prepares a pair of a video. If it follows the last one, its frames are averaged with the means that the
-  /// slots hold.
+  /// Prepares a pair of video frames. If it follows the last pair, its frames are averaged with the means
+  /// that the slots hold.
   void prepare_next(const Frame* pair, bool follows) {
     if (!averages()) return prepare(pair, 0, slots);
     const bool were_gray[slots] = {frames_[0].gray, frames_[1].gray};
@@ -81,19 +81,19 @@ class PreparedFrames {
   }
   bool averages() const { return needed_.noise > 0; }
 
-  /// Whether the mix sees no colors.
+  /// Whether the mix compares gray only.
   bool is_gray() const { return !cost_.rgb || (frames_[0].gray && frames_[1].gray); }
-  /// Values from one row of the planes to the next.
+  /// Pitch of the planes, in values.
   std::ptrdiff_t pitch() const { return pitch_; }
   View<const std::uint8_t> known(int slot) const { return frames_[slot].known; }
-  /// Flatness for the data term `mix`, if it is aware of texture.
+  /// Flatness of a frame; empty unless the data term is a texture-aware `mix`.
   View<float> flatness(int slot) const { return frames_[slot].flatness; }
-  /// Red, green or blue.
+  /// Red, green or blue plane of a frame.
   View<const float> color(int slot, int i) const { return color_of(frames_[slot], i); }
-  /// Words of the colors: see mix.hpp.
+  /// Color words: see mix.hpp.
   View<const std::uint32_t> color_words(int slot) const { return frames_[slot].mix.color; }
 
-  /// What data terms compare, from pixel (x, y) on.
+  /// Planes that data terms compare, starting at pixel (x, y).
   ComparedPlanes compared(int slot, int x, int y) const {
     const FramePlanes& frame = frames_[slot];
     const auto at = [=](const auto& plane) { return plane ? &plane(x, y) : nullptr; };
@@ -105,23 +105,23 @@ class PreparedFrames {
   }
 
  private:
-  /// Planes of a frame. One that is not needed is empty.
+  /// Planes of a frame. Planes that are not needed are empty.
   struct FramePlanes {
     View<float> luma, color[3], gradient, flatness;
     View<std::uint32_t> census;
     WordViews mix;
     View<std::uint8_t> known;
-    bool gray = false;  // the frame has no colors; not known on CUDA
+    bool gray = false;  // the frame has no colors; always false on CUDA
   };
 
-  /// Rows of matches are read from an even column on.
+  /// Rounded up to an even number, because rows of matches are read from an even column on.
   static int even(int value) { return value + (value & 1); }
   bool mixes() const { return cost_.data == DataTerm::mix; }
   bool flattens() const { return mixes() && cost_.texture_aware; }
   bool compares_levels() const { return cost_.data == DataTerm::absolute || cost_.data == DataTerm::squared; }
   /// Whether luma and colors come from one pass over the frames.
   bool converts_at_once() const { return needs_luma() && needs_color() && cost_.presmooth == 0; }
-  /// Whether a frame has no planes of colors, as its luma would be all of them.
+  /// Whether a frame has no color planes because its luma serves as all three.
   bool luma_is_all(const FramePlanes& frame) const { return frame.gray && converts_at_once(); }
   View<float> color_of(const FramePlanes& frame, int i) const {
     return luma_is_all(frame) ? frame.luma : frame.color[i];
@@ -132,7 +132,7 @@ class PreparedFrames {
   }
   bool needs_luma() const { return !(cost_.rgb && compares_levels()) || needed_.words || averages(); }
 
-  /// Takes a plane with room around it for every match. All planes have the same pitch.
+  /// Allocates a plane with padding for every match. All planes have the same pitch.
   template <class T>
   View<T> take_plane(Workspace& workspace) {
     const View<T> whole = workspace.image<T>({size_.width + 2 * columns_, size_.height + 2 * rows_});
@@ -160,13 +160,13 @@ class PreparedFrames {
     return {reinterpret_cast<std::uint32_t*>(plane.data), plane.width, plane.height, plane.pitch};
   }
 
-  /// Finds out which frames have no colors.
+  /// Finds which frames have no colors.
   void find_gray(const Frame* frames, int slot, int count) {
     if constexpr (!Backend::is_gpu)
       for (int i = 0; i < count; ++i) frames_[slot + i].gray = channels(frames[i].format) == 1;
   }
 
-  /// Takes luma and colors, and which pixels are known.
+  /// Computes luma and colors, and which pixels are known.
   void take_values(const Frame* frames, FramePlanes* data, int count) {
     if (converts_at_once()) {
       KnownPlanes to[slots];
@@ -204,7 +204,7 @@ class PreparedFrames {
     return planes;
   }
 
-  /// Prepares all planes but luma and colors.
+  /// Prepares all planes except luma and colors.
   void prepare_rest(FramePlanes* data, int count) {
     constexpr std::uint32_t nan = 0x7fc00000;
     Planes planes[slots];
@@ -223,12 +223,13 @@ class PreparedFrames {
     if (columns_ > 0 || rows_ > 0) extend(backend_, planes, count, columns_, rows_, cost_.truncation == 0);
   }
 
-  /// What the mix of a frame is made of.
+  /// Planes that the mix of a frame is computed from.
   MixSource source_of(const FramePlanes& frame) const {
     if (luma_is_all(frame) || (mixes() && !cost_.rgb)) return {{frame.luma}};
     return {{frame.luma, frame.color[0], frame.color[1], frame.color[2]}};
   }
-  /// Finds the words of frames. They become the planes that have room for every match.
+  /// Computes the words of frames. If the data term is the mix, `planes` becomes the words, because nothing
+  /// else is matched.
   void find_words(const FramePlanes* data, Planes* planes, int count) {
     MixSource sources[slots];
     View<float> luma[slots], flatness[slots];

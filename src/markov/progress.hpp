@@ -5,26 +5,26 @@
 
 namespace parafield {
 
-/// Reports to the user's callback, if there is one, how much of a solve is done, in steps of 2 %.
+/// Reports the completed fraction of a solve to the user's callback, if there is one, in steps of 2 %.
 template <class Backend>
 class Progress {
  public:
-  /// `parts`: number of label fields that a solve finds one after the other. Each counts as the same share.
+  /// `parts`: number of label fields that a solve computes one after the other. All count equally.
   Progress(Backend& backend, const std::function<void(double)>& callback, int parts)
       : backend_(backend), parts_(parts) {
     if (callback) callback_ = std::make_shared<const std::function<void(double)>>(callback);
   }
 
-  /// Whether anybody wants to know.
+  /// Whether there is a callback.
   bool is_asked() const { return callback_ != nullptr; }
 
-  /// Begins label field number `part`. Part 0 begins a solve.
+  /// Starts label field number `part`. Part 0 starts a solve.
   void begin(int part) {
     part_ = part;
     if (part == 0) reported_ = 0;
   }
 
-  /// Reports `share`, 0..1: the part of the field that is done when all steps called so far have run.
+  /// Reports `share`, 0..1: the fraction of the field that is complete once all steps called so far have run.
   void report(double share) {
     if (!callback_) return;
     constexpr int steps = 50;
@@ -39,7 +39,7 @@ class Progress {
   Backend& backend_;
   const int parts_;
   std::shared_ptr<const std::function<void(double)>> callback_;  // shared with the backend's graphs
-  int part_ = 0, reported_ = 0;                                  // reported_: last step of 2 %
+  int part_ = 0, reported_ = 0;                                  // reported_: last reported step
 };
 
 }  // namespace parafield

@@ -32,7 +32,7 @@ Rotation normalized(const Rotation& r) {
   return {r.w / length, r.x / length, r.y / length, r.z / length};
 }
 
-/// Shepperd 1978: the largest component first, so that nothing cancels.
+/// Shepperd 1978: computes the largest component first to avoid cancellation.
 Rotation rotation_of(const Matrix3& m) {
   const double squares[] = {1 + m[0] + m[4] + m[8], 1 + m[0] - m[4] - m[8], 1 - m[0] + m[4] - m[8],
                             1 - m[0] - m[4] + m[8]};
@@ -45,7 +45,7 @@ Rotation rotation_of(const Matrix3& m) {
   Rotation r = largest == 1   ? Rotation{wx, square, xy, xz}
                : largest == 2 ? Rotation{wy, xy, square, yz}
                               : Rotation{wz, xz, yz, square};
-  if (r.w < 0) r = {-r.w, -r.x, -r.y, -r.z};  // the turn of at most pi
+  if (r.w < 0) r = {-r.w, -r.x, -r.y, -r.z};  // choose the rotation by at most pi
   return normalized(r);
 }
 
@@ -66,7 +66,7 @@ Matrix3 matrix_of(const Rotation& r) {
           2 * (x * z - w * y),     2 * (y * z + w * x),     1 - 2 * (x * x + y * y)};
 }
 
-/// Factor g of the radial distortion; not above 0 where the formula has a pole.
+/// Factor g of the radial distortion; 0 at a pole of the formula and beyond.
 static double radial(const LensDistortion& d, double r2) {
   const double below = 1 + r2 * (d.k4 + r2 * (d.k5 + r2 * d.k6));
   return below > 0 ? (1 + r2 * (d.k1 + r2 * (d.k2 + r2 * d.k3))) / below : 0;
@@ -100,7 +100,7 @@ std::optional<Place> Lens::seen(const Place& ray) const {
   return Place{camera_.fx * x + camera_.cx, camera_.fy * y + camera_.cy};
 }
 
-/// Newton's method with differences for derivatives.
+/// Newton's method with finite differences as derivatives.
 std::optional<Place> Lens::ray(const Place& pixel) const {
   const Place wanted{(pixel.x - camera_.cx) / camera_.fx, (pixel.y - camera_.cy) / camera_.fy};
   constexpr double step = 1e-6, enough = 1e-12;
@@ -120,7 +120,7 @@ std::optional<Place> Lens::ray(const Place& pixel) const {
     if (!(area > 1e-9)) return {};
     double dx = (d * ex - b * ey) / area, dy = (a * ey - c * ex) / area;
     const double length = std::hypot(dx, dy),
-                 longest = 0.5;  // steps beyond may leave where the lens is sound
+                 longest = 0.5;  // longer steps may leave the valid range of the lens
     if (length > longest) dx *= longest / length, dy *= longest / length;
     ray = {ray.x + dx, ray.y + dy};
   }

@@ -5,7 +5,7 @@
 
 #include "parafield/rectification.hpp"
 
-/// Rays, rotations and lenses in float64, for tables that are made once.
+/// Rays, rotations and lenses in float64, for tables that are computed once.
 namespace parafield {
 
 using Matrix3 = std::array<double, 9>;
@@ -22,13 +22,13 @@ struct Rotation {
   double w = 1, x = 0, y = 0, z = 0;
 };
 Rotation normalized(const Rotation& rotation);
-Rotation rotation_of(const Matrix3& m);  ///< of a matrix that is nearly a rotation
+Rotation rotation_of(const Matrix3& m);  ///< `m` must be nearly a rotation
 Rotation half_of(const Rotation& rotation);
-/// The shortest rotation of the direction of `from` to that of `to`. They are not opposite.
+/// Shortest rotation from the direction of `from` to the direction of `to`. They must not be opposite.
 Rotation rotation_between(const Vector3& from, const Vector3& to);
 Matrix3 matrix_of(const Rotation& rotation);
 
-/// Place in an image, px, or of a ray, on the plane z = 1.
+/// Position in an image, px, or point where a ray crosses the plane z = 1.
 struct Place {
   double x, y;
 };
@@ -38,17 +38,17 @@ class Lens {
  public:
   explicit Lens(const CalibratedCamera& camera);
 
-  /// Where the image shows a ray; none beyond the radius up to which the distortion grows: there the formula
-  /// folds back into the image.
+  /// Position at which the image shows a ray. None beyond the radius where the distortion stops growing,
+  /// because there the formula folds back into the image.
   std::optional<Place> seen(const Place& ray) const;
-  /// The ray that the image shows at a place, if there is one.
+  /// Ray that the image shows at a position, if there is one.
   std::optional<Place> ray(const Place& pixel) const;
 
  private:
   Place distorted(const Place& ray) const;
 
   CalibratedCamera camera_;
-  double limit2_;  // radius at which the distortion stops to grow, squared
+  double limit2_;  // squared radius at which the distorted radius stops growing
 };
 
 }  // namespace parafield

@@ -10,7 +10,7 @@
 namespace parafield {
 namespace {
 
-constexpr int along_border = 128;  // samples of each side of an image
+constexpr int along_border = 128;  // samples along each side of an image
 
 [[noreturn]] void fail_value(const auto&... parts) { fail(ErrorCode::invalid_argument, parts...); }
 
@@ -32,7 +32,8 @@ void check_rotation(const Matrix3& rotation) {
                "R R^T differs by ", largest, " from that, and its determinant is ", determinant(rotation));
 }
 
-/// Throws for a baseline that is not along the rows. `t`: T between cameras with one orientation.
+/// Throws if the baseline is not along the rows. `t`: T between the cameras when both are turned to the same
+/// orientation. `given`: T of the calibration, for error messages.
 void check_translation(const Vector3& t, const Vector3& given) {
   const auto said = [&] { return text("T = (", given[0], ", ", given[1], ", ", given[2], ")"); };
   const double length = std::hypot(t[0], t[1], t[2]);
@@ -64,7 +65,7 @@ Size checked_size(const StereoCalibration& calibration, Size size) {
   return size;
 }
 
-/// Calls f(x, y) along the border of an image, at `along` places of each side and its end.
+/// Calls f(x, y) along the border of an image, at `along` + 1 evenly spaced positions on each side.
 template <class F>
 void around(Size size, F f, int along = along_border) {
   const double right = size.width - 1, bottom = size.height - 1;
@@ -77,8 +78,8 @@ void around(Size size, F f, int along = along_border) {
   }
 }
 
-/// The rotated ray of a place in the image, on the plane z = 1. Where the lens shows none, that of a place
-/// nearer to the principal point.
+/// Rotated ray of a pixel, on the plane z = 1. If there is none, moves the pixel toward the principal point
+/// until there is one.
 Place rotated_ray(const CalibratedCamera& camera, const Lens& lens, const Matrix3& rotation, Place pixel) {
   for (int i = 0; i < 200; ++i) {
     if (const auto ray = lens.ray(pixel)) {
@@ -102,14 +103,14 @@ Place middle_of(const CalibratedCamera& camera, const Matrix3& rotation, Size si
   return sum;
 }
 
-/// The usual focal length of a camera: without that of the corners' distortion, as OpenCV has it.
+/// Usual focal length of a camera, reduced for barrel distortion at the corners as in OpenCV.
 double usual_focal(const CalibratedCamera& camera, Size size) {
   const double square = double(size.width) * size.width + double(size.height) * size.height;
   const double shrunk = 1 + camera.distortion.k1 * square / (4 * camera.fy * camera.fy);
   return camera.distortion.k1 < 0 ? camera.fy * std::max(shrunk, 0.05) : camera.fy;
 }
 
-/// Smallest focal length with which all pixels of both views lie in the images.
+/// Smallest focal length at which all pixels of both views are inside the images.
 double smallest_focal(const StereoCalibration& calibration, const Rectification& plan) {
   const double usual = plan.geometry.focal;
   RectifiedView views[] = {left_view(calibration, plan), right_view(calibration, plan)};
@@ -137,7 +138,7 @@ double smallest_focal(const StereoCalibration& calibration, const Rectification&
   return usual * above;
 }
 
-/// Largest focal length with which both views show the whole images.
+/// Largest focal length at which both views show the whole images.
 double largest_focal(const StereoCalibration& calibration, const Rectification& plan) {
   const auto& [size, g, left, right] = plan;
   double focal = 1e12;
@@ -160,7 +161,7 @@ double largest_focal(const StereoCalibration& calibration, const Rectification& 
   return focal;
 }
 
-/// A pair that is rectified already: its cameras stay as they are.
+/// Plan for a pair that is already rectified: its cameras stay as they are.
 Rectification kept(const StereoCalibration& calibration, Size size) {
   const CalibratedCamera &left = calibration.left, &right = calibration.right;
   const auto near = [](double a, double b, double tolerance) { return std::abs(a - b) <= tolerance; };
@@ -188,7 +189,7 @@ Rectification plan_rectification(const StereoCalibration& calibration, Size give
   check_translation(between, calibration.translation);
   if (calibration.rectified) return kept(calibration, size);
 
-  // Both cameras get one orientation, then their rows that of the baseline.
+  // Turn both cameras to a common orientation, then turn their rows parallel to the baseline.
   const Matrix3 level = matrix_of(rotation_between(between, {-1, 0, 0}));
   Rectification plan{size, {}, product(level, forward), product(level, backward)};
   StereoGeometry& g = plan.geometry;

@@ -4,18 +4,19 @@
 
 namespace parafield {
 
-/// One of the rectified views: which place of its image each pixel shows.
+/// One of the two rectified views. Maps its pixels to positions in the camera's image.
 class RectifiedView {
  public:
-  /// `rotation`: of the camera to the rectified one, whose focal length and principal point follow.
+  /// `rotation`: from the camera to the rectified view. `focal`, `cx`, `cy`: focal length and principal point
+  /// of the rectified view, px.
   RectifiedView(const CalibratedCamera& camera, Size size, const Matrix3& rotation, double focal, double cx,
                 double cy)
       : lens_(camera), size_(size), back_(transposed(rotation)), focal_(focal), cx_(cx), cy_(cy) {}
 
-  /// The view with another focal length.
+  /// Changes the focal length, px.
   void zoom(double focal) { focal_ = focal; }
 
-  /// The place in the image of a pixel of the view; none outside the image.
+  /// Position in the camera's image that a pixel of the view shows; none outside the image.
   std::optional<Place> source(double x, double y) const {
     const Vector3 ray = applied(back_, {(x - cx_) / focal_, (y - cy_) / focal_, 1});
     if (!(ray[2] > 0)) return {};
@@ -36,7 +37,8 @@ class RectifiedView {
 RectifiedView left_view(const StereoCalibration& calibration, const Rectification& plan);
 RectifiedView right_view(const StereoCalibration& calibration, const Rectification& plan);
 
-/// Writes the places of all pixels of a view; NaN outside the image. `region` gets 1 inside and 0 outside.
+/// Writes the positions in the camera's image of all pixels of a view; NaN outside the image. `region`
+/// receives 1 inside and 0 outside.
 void fill_tables(const RectifiedView& view, View<float> x, View<float> y, View<std::uint8_t> region);
 
 }  // namespace parafield

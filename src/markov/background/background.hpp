@@ -4,32 +4,33 @@
 #include "markov/mask/mask.hpp"
 
 /// Steps of motion detection against a learned background. The background of a pixel is a set of samples:
-/// lumas that it had in the past, as in ViBe (Barnich and Van Droogenbroeck, 2011), as bytes. A spread says
+/// lumas that it had in the past, as in ViBe (Barnich and Van Droogenbroeck, 2011), in bytes. A spread states
 /// how far lumas usually are from the samples, as in PBAS (Hofmann, Tiefenbacher, Rigoll, 2012).
 namespace parafield {
 
 constexpr int sample_count = 8;
-constexpr int spread_unit = 16;    // of a spread in bytes: 1/16
-constexpr int most_support = 255;  // from then on the background changes after `absorb` frames only
+constexpr int spread_unit = 16;    // spreads are bytes in units of 1/16
+constexpr int most_support = 255;  // with this support, a background changes only after `absorb` frames
 
 // Lumas are bytes.
 constexpr int most_luma = 254, no_luma = 255;  // no_luma: the pixel is not finite
 
-/// A row of a background: planes of bytes, one behind the other.
+/// A row of a background: one row of bytes for each plane, one after the other.
 struct BackgroundRow {
   std::uint8_t* first;
   int pitch;
 
   PF_HD std::uint8_t* sample(int k) const { return first + k * pitch; }
-  /// In units of 1/16.
+  /// Usual distance of lumas from the samples, in units of 1/16.
   PF_HD std::uint8_t* spread() const { return sample(sample_count); }
-  /// Luma that a moving pixel keeps.
+  /// Luma of a moving pixel, which becomes background if it stays.
   PF_HD std::uint8_t* candidate() const { return sample(sample_count + 1); }
-  /// Frames in which the pixel was the background's, up to most_support.
+  /// Frames in which the pixel was background, up to most_support.
   PF_HD std::uint8_t* support() const { return sample(sample_count + 2); }
-  /// Of the newest frame, in the light of the samples.
+  /// Luma of the newest frame, brightness-corrected to match the samples.
   PF_HD std::uint8_t* luma() const { return sample(sample_count + 3); }
-  /// Of that luma from the samples: the second smallest, so that one wrong sample hides nothing.
+  /// Distance of that luma from the samples: the second smallest, so that one wrong sample cannot hide a
+  /// change.
   PF_HD std::uint8_t* distance() const { return sample(sample_count + 4); }
 };
 constexpr int row_planes = sample_count + 5;
@@ -37,46 +38,47 @@ constexpr int row_planes = sample_count + 5;
 /// The background of all pixels, in the backend's memory.
 struct Background {
   View<std::uint8_t> rows;  // row_planes rows for each row of the image
-  View<std::uint16_t> run;  // frames in which a pixel had its candidate
-  View<int> numbers;        // of all pixels: see below
+  View<std::uint16_t> run;  // frames for which a pixel has kept its candidate
+  View<int> numbers;        // values for the whole frame: see below
   int least_spread = 48;    // in units of 1/16
-  int renewal = 8;          // mean frames from one renewed sample of a pixel to the next
-  int absorb = 1500;        // frames after which what stands still becomes background
+  int renewal = 8;          // mean number of frames between renewals of a pixel's samples
+  int absorb = 1500;        // frames after which a stationary object becomes background
 
   PF_HD BackgroundRow row(int y) const { return {rows.row(y * row_planes), int(rows.pitch)}; }
 };
 
-// Indices of Background::numbers. Gains are the bits of floats.
+// Indices of Background::numbers. Gains are stored as the bits of floats.
 constexpr int frame_number = 0, moving_count = 1, gain_bits = 2, inverse_gain_bits = 3, is_crowded = 4,
               chance_of_renewal = 5, number_count = 6;
 
-/// Data costs by distances. A difference is one in spreads, up to 3 `mean`, in steps of `step`: a byte.
+/// Data costs from distances. A difference is a distance divided by the spread, limited to 3 * `mean` and
+/// stored as a byte in steps of `step`.
 struct BackgroundModel : ChangeModel {
-  float scale = 0, step = 0;  // of a difference's byte
+  float scale = 0, step = 0;  // a difference's byte is scale * distance / spread
   float pair = 0;             // cost of two neighbors with different labels
 };
 constexpr int top_difference = 254;
 
-/// Luma of one or two frames, in bytes. On CUDA the frames are inputs that a replay reads anew.
+/// Computes the luma of one or two frames in bytes. On CUDA each replay of a graph may get other frames.
 template <class Backend>
 void luma_bytes(Backend& backend, const Frame* frames, const View<std::uint8_t>* luma, int count);
 
-/// Begins a background: all samples come from the pixel and its neighbors in one frame.
+/// Starts a background from one frame: the samples come from the pixel and its neighbors.
 template <class Backend>
 void begin_background(Backend& backend, View<const std::uint8_t> luma, const Background& background);
 
-/// Counts a frame, and finds the gain of its light: the median of luma / background over a grid of 32x32
+/// Counts a frame, and finds its brightness gain: the median of luma / background over a grid of 32x32
 /// pixels.
 template <class Backend>
 void find_gain(Backend& backend, View<const std::uint8_t> luma, const Background& background);
 
-/// Stores lumas in the light of the samples, their distances, labels without the temporal prior, and
-/// thresholds with it. `last`: the last mask, or empty.
+/// Stores brightness-corrected lumas, their distances from the samples, labels without the temporal prior,
+/// and thresholds with it. `last`: the last mask, or empty.
 template <class Backend>
 void compare_background(Backend& backend, View<const std::uint8_t> luma, const Background& background,
                         const BackgroundModel& model, View<const std::uint8_t> last, const BinaryRoom& room);
 
-/// Stores the data costs that these thresholds stand for, and the same labels.
+/// Stores the data costs that those thresholds follow from, and the same labels.
 template <class Backend>
 void background_costs(Backend& backend, const Background& background, const BackgroundModel& model,
                       View<const std::uint8_t> last, Volume costs, View<Label> labels);
@@ -88,32 +90,32 @@ void learn_background(Backend& backend, const Background& background, const Back
                       const BinaryLabels& labels, View<const std::uint8_t> last, View<std::uint8_t> moving,
                       Trust trust);
 
-// Both backends compute these.
+// Shared by both backends.
 
-/// A hash: bits of a number as good as random (sweep.hpp).
+/// Pseudo-random bits: a hash of the position and the frame (sweep.hpp).
 PF_HD std::uint32_t random_bits(int x, int y, int frame) {
   return scrambled(std::uint32_t(x) + 0x9e3779b9U * (std::uint32_t(y) + 0x85ebca6bU * std::uint32_t(frame)));
 }
 
-/// A luma as a byte.
+/// A luma as a byte; no_luma if it is not finite.
 PF_HD int luma_byte(float luma) {
   const float inside = smaller(larger(luma, 0.0f), float(most_luma));
   return is_finite(luma) ? int(inside + 0.5f) : no_luma;
 }
 
-/// A luma in the light of the samples.
+/// A luma, brightness-corrected to match the samples.
 PF_HD int lit_luma(int luma, float inverse_gain) {
   const int lit = int(smaller(float(luma) * inverse_gain, float(most_luma)) + 0.5f);
   return luma == no_luma ? no_luma : lit;
 }
 
-/// The byte of a difference. It is limited, so that no pixel decides for its neighbors.
+/// A difference as a byte, limited so that one pixel cannot dominate its neighbors.
 PF_HD int difference_byte(int distance, float factor) {
   return int(smaller(float(distance) * factor, float(top_difference)) + 0.5f);
 }
 PF_HD float factor_of(const BackgroundModel& model, int spread) { return model.scale / float(spread); }
 
-/// Data costs of a pixel. `moved`: it moved in the last mask.
+/// Data costs of a pixel. `moved`: whether it moved in the last mask.
 PF_HD ChangeCosts background_cost(const BackgroundModel& model, bool known, int difference, bool has_last,
                                   int moved) {
   const float y = float(difference) * model.step;
@@ -122,14 +124,14 @@ PF_HD ChangeCosts background_cost(const BackgroundModel& model, bool known, int 
   return {known ? costs.still : 0.0f, known ? costs.moving : 0.0f};
 }
 
-/// Bin of the ratio of a luma to a background, 256 for 1; -1 where one is too dark or too bright to tell.
+/// Bin of the ratio of a luma to a sample, 256 for a ratio of 1; -1 if one is too dark or too bright to use.
 constexpr int gain_bins = 1024, grid_side = 32;
 PF_HD int gain_bin(int luma, int sample) {
   const bool clear = sample >= 20 && sample <= most_luma && luma >= 8 && luma < 250;
   const int bin = clear ? int(smaller(float(luma) * 256 / float(sample), 1023.0f) + 0.5f) : -1;
   return bin < gain_bins ? bin : gain_bins - 1;
 }
-/// The median sample. sample(k) is one.
+/// The upper median of the samples. sample(k) returns one of them.
 template <class Sample>
 PF_HD int median_sample(Sample sample) {
   int median = 0;
@@ -148,20 +150,21 @@ PF_HD int median_sample(Sample sample) {
 }
 PF_HD int grid_place(int i, int side) { return int((std::int64_t(2 * i + 1) * side) / (2 * grid_side)); }
 
-constexpr int least_grid = 64;  // pixels that have to tell
+constexpr int least_grid = 64;  // fewest usable pixels
 
 PF_HD float gain_of(const int* numbers, int index) { return __builtin_bit_cast(float, numbers[index]); }
 
-/// A background that is younger also learns where things move.
+/// A background younger than this also learns from moving pixels.
 constexpr int young_frames = 32;
 
-/// Chance that a sample is renewed, in 1/65536. A young background changes faster.
+/// Chance that a sample is renewed, in units of 1/65536. A young background changes faster.
 PF_HD int renewal_chance(int frame, int renewal) {
   const int young = larger(frame / 2, 2);
   return 65536 / (frame < young_frames ? smaller(young, renewal) : renewal);
 }
 
-/// Stores the numbers of the next frame. `bin`: that of the median gain, or -1 if too few pixels tell.
+/// Updates Background::numbers for a new frame. `bin`: bin of the median gain, or -1 if too few pixels are
+/// usable.
 PF_HD void store_numbers(const Background& background, int bin) {
   int* const numbers = background.numbers.data;
   const float all = float(background.run.width) * float(background.run.height);
@@ -177,7 +180,7 @@ PF_HD void store_numbers(const Background& background, int bin) {
 struct Place2 {
   int x, y;
 };
-/// Pixel whose luma is sample k of a pixel at first.
+/// Pixel whose luma is the initial sample k of pixel (x, y).
 PF_HD Place2 first_place(int x, int y, int k, Size size) {
   const std::uint32_t bits = random_bits(x, y, -1 - k);
   const int dx = k ? int(bits % 3) - 1 : 0, dy = k ? int((bits >> 8) % 3) - 1 : 0;
@@ -185,7 +188,7 @@ PF_HD Place2 first_place(int x, int y, int k, Size size) {
 }
 PF_HD int first_spread(int least) { return larger(least, 6 * spread_unit); }
 
-/// What a frame changes for all pixels.
+/// Parameters of learning from a frame, the same for all pixels.
 struct Lesson {
   int frame, chance, least_spread, absorb;
   bool young, crowded;
@@ -200,7 +203,7 @@ PF_HD Lesson lesson_of(const Background& background) {
           background.numbers.data[is_crowded] != 0};
 }
 
-/// What a pixel knows of its background beside the samples.
+/// State of a pixel's background apart from its samples.
 struct PixelMemory {
   int spread, candidate, support, run;
 };
@@ -208,8 +211,9 @@ struct PixelMemory {
 /// Pixels of a row that renew the same samples in a frame.
 constexpr int segment = 32;
 
-/// What a segment renews in a frame: sample `own` becomes the pixels' luma, and then sample `other` that of
-/// their neighbors `from`, where those are static; -1: nothing. `half`: bits of half the samples.
+/// What a segment renews in a frame. Sample `own` becomes the pixel's own luma, and then sample `other` the
+/// luma of its neighbor `from`, in each case only where the luma's pixel is static (see renews_own); -1:
+/// nothing. `half`: bits of half the samples.
 struct SegmentLesson {
   int own, other, from, half;
 };
@@ -220,23 +224,24 @@ PF_HD SegmentLesson segment_lesson(const Lesson& lesson, int number, int y) {
           int(chances >> 16) < lesson.chance ? int(bits >> 3 & 7) : -1, int(bits >> 6 & 7),
           (wrapped | wrapped >> sample_count) & 255};
 }
-/// Whether a pixel of the segment renews sample `own`: 0 or 1, as are `young` and `label`.
+/// Whether a pixel with this label and luma renews a sample: 0 or 1, as are `young` and `label`.
 PF_HD int renews_own(int young, int label, int luma) { return ((label ^ 1) | young) & int(luma != no_luma); }
 
 /// Samples of a pixel that its luma replaces.
 enum Replaced { none_replaced, half_replaced, all_replaced };
 
-/// Spread of a static pixel: it follows twice the distance by a step a frame.
+/// Next spread of a static pixel: one step toward twice the distance.
 PF_HD int next_spread(int spread, int distance, int least) {
   const int off = 2 * spread_unit * distance - spread;
   return clamp(spread + (off > 0) - (off < 0), least, 255);
 }
 
-/// Learns from a pixel, and returns which samples its luma replaces. A static pixel follows the spread. A
-/// moving one counts for how long it has kept its luma. Where that is longer than the background was seen,
-/// the background was wrong, and the luma replaces it: at once in a young background, which began with what
-/// stood there first, but later only after `absorb` frames, in half of the samples, so that the old
-/// background is known again when it comes back. A pixel without a luma should learn nothing.
+/// Learns from a pixel, and returns which samples its luma replaces. A static pixel adapts its spread. A
+/// moving pixel counts for how many frames it has kept its luma. If this count exceeds a limit that grows
+/// with the support of the background, the background is considered wrong, and the luma replaces it. A
+/// background with little support, which may have started on a moving object, is replaced soon and in all
+/// samples. One with more support is replaced after at most `absorb` frames and only in half of the samples,
+/// so that it is recognized when it returns. If a pixel has no luma, the caller must discard the result.
 PF_HD Replaced learn(const Lesson& lesson, bool moving, int luma, int distance, PixelMemory& memory) {
   const int support = lesson.crowded ? memory.support >> 1 : memory.support;
   const int apart = luma - memory.candidate, spread = memory.spread;

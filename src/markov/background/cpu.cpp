@@ -6,7 +6,7 @@
 namespace parafield {
 namespace {
 
-/// Writes the distances of a chunk's lumas from their samples, the second smallest of each.
+/// Writes the second smallest distance of each luma of a chunk from its samples.
 inline void find_distances(const BackgroundRow& row, int x0, int count, const std::uint8_t* luma,
                            std::uint8_t* distance) {
   std::uint8_t least[chunk], second[chunk];
@@ -23,8 +23,8 @@ inline void find_distances(const BackgroundRow& row, int x0, int count, const st
   for (int i = 0; i < count; ++i) distance[i] = second[i];
 }
 
-/// Least differences of which a site takes label 1, by the number of its neighbors with label 1 and by its
-/// last label. So a threshold is the number of those that a difference is below.
+/// Least differences at which a site takes label 1, by its last label and the number of its neighbors with
+/// label 1. A site's threshold is the number of cuts that its difference is below.
 struct Cuts {
   std::uint8_t at[2][never];
 };
@@ -46,7 +46,7 @@ Cuts cuts_of(const BackgroundModel& model, bool has_last, int neighbors) {
   return cuts;
 }
 
-/// The least difference that seems to move.
+/// Least difference that counts as moving: see seems_moving.
 int first_cut(const BackgroundModel& model) {
   int cut = 0;
   while (cut <= top_difference && !seems_moving(model, float(cut) * model.step)) ++cut;
@@ -219,7 +219,7 @@ void learn_background(Backend& cpu, const Background& background, const Backgrou
       }
       for (int i = 0; i < count; ++i)
         confidence[i] = mask_confidence(label[i], still[i], moves[i], ones[i], inner, own.pair);
-      for (const int i : {0, count - 1})  // maybe at the image's border
+      for (const int i : {0, count - 1})  // these may be at the image's border
         confidence[i] = mask_confidence(label[i], still[i], moves[i], ones[i],
                                         neighbor_count(x0 + i, y, width, height), own.pair);
       for (int i = 0; i < count; ++i) moving_here += label[i];
@@ -233,7 +233,7 @@ void learn_background(Backend& cpu, const Background& background, const Backgrou
       __builtin_memcpy(trust.valid.row(y) + x0, known, std::size_t(count));
       __builtin_memcpy(moving.row(y) + x0, label, std::size_t(count));
     };
-    // Fetches the samples that the next row renews: they lie where nobody would expect them.
+    // Prefetches the samples that the next row renews, because the processor cannot predict where they are.
     if (y + 1 < height) {
       const BackgroundRow next = background.row(y + 1);
       for (int x0 = 0; x0 < width; x0 += segment) {

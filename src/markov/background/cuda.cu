@@ -3,15 +3,16 @@
 #include "markov/launch.cuh"
 #include "steps/convert/convert.hpp"
 
-// Bytes a pixel of 8-bit gray, at least: lumas 2; comparing 14 (samples 8, spread, luma, last mask, stores of
-// luma and distance, 5 bits); learning 15 (what is known of a pixel, a sample of every fourth, the result 6).
-// 1920x1080: 64 MB, 21 us at 3.0 TB/s. Measured on an H100: lumas 6 us, gain 7 (one block: latency), comparing
-// 18 and learning 23 (60 % of the issue slots: divisions, and a byte at a time), sweeps 8 (binary/cuda.cu); with
-// what lies between them 87 to 97.
+// Minimum memory traffic per pixel of 8-bit gray, in bytes: lumas 2; comparing 14 (8 samples, spread, luma,
+// last mask, stores of luma and distance, 5 bits); learning 15 (the state of a pixel, a sample of every
+// fourth pixel, 6 for the result). At 1920x1080 that is 64 MB, or 21 us at 3.0 TB/s. Measured on an H100:
+// lumas 6 us, gain 7 us (one block, bound by latency), comparing 18 us and learning 23 us (60 % of the issue
+// slots, because of divisions and work on single bytes), sweeps 8 us (binary/cuda.cu). The whole takes 87 to
+// 97 us, including what runs between them.
 namespace parafield {
 namespace {
 
-/// A thread works on four pixels; blockIdx.z: index of the frame.
+/// A thread computes four pixels. blockIdx.z: index of the frame.
 __global__ void luma_bytes_kernel(Frame frame0, Frame frame1, View<std::uint8_t> luma0,
                                   View<std::uint8_t> luma1) {
   begin_kernel();
@@ -46,8 +47,8 @@ __global__ void begin_background_kernel(View<const std::uint8_t> luma, Backgroun
   background.run(x, y) = 0;
 }
 
-/// One block of gain_bins threads. The kernel after it begins only when all that came before has been
-/// written: so it reads all but the numbers at once.
+/// One block of gain_bins threads. It allows the next kernel's launch only after all kernels before it have
+/// completed, so that the next one can read everything but the numbers right away.
 __global__ void gain_kernel(View<const std::uint8_t> luma, Background background) {
   await_last();
   launch_next();
@@ -62,7 +63,7 @@ __global__ void gain_kernel(View<const std::uint8_t> luma, Background background
     if (bin >= 0) atomicAdd(counts + bin, 1);
   }
   __syncthreads();
-  // The median's bin: twice the count up to it is above the count of all, twice that below it is not.
+  // The median is in the first bin for which twice the cumulative count exceeds the total.
   int upto = counts[thread];
   for (int step = 1; step < 32; step *= 2) {
     const int before = __shfl_up_sync(~0u, upto, step);
@@ -79,7 +80,7 @@ __global__ void gain_kernel(View<const std::uint8_t> luma, Background background
   if (all < least_grid ? thread == 0 : is_median) store_numbers(background, all < least_grid ? -1 : thread);
 }
 
-/// Distances of four lumas from their samples, the second smallest of each: two at once, in 16 bits each.
+/// Second smallest distance of each of four lumas from its samples, two lumas at a time in 16 bits each.
 __device__ uchar4 sample_distances(std::uint32_t luma, const std::uint32_t* samples) {
   constexpr std::uint32_t every_second = 0x00ff00ff;
   std::uint32_t distance[2];
@@ -100,7 +101,7 @@ __device__ uchar4 sample_distances(std::uint32_t luma, const std::uint32_t* samp
   return *reinterpret_cast<const uchar4*>(&four);
 }
 
-/// Transposes an 8x8 matrix of 4 bits over eight threads: thread i has row i before, and column i after.
+/// Transposes an 8x8 matrix of 4-bit elements over eight threads: thread i passes row i and gets column i.
 __device__ std::uint32_t transposed(std::uint32_t row) {
   PF_UNROLL
   for (int step = 4; step > 0; step /= 2) {
@@ -121,9 +122,9 @@ __global__ void compare_background_kernel(View<const std::uint8_t> luma, Backgro
                                           BinaryRoom room) {
   launch_next();
   const int x0 = own_x() * together, y = own_y(), width = luma.width;
-  if (y >= luma.height) return;  // all threads of a warp
+  if (y >= luma.height) return;  // the same for all threads of a warp
   std::uint32_t decisions =
-      0x09090909;  // of each pixel the threshold, at first `never`, and the label's bit 4
+      0x09090909;  // a byte for each pixel: its threshold, at first `never`, and its label as bit 4
   if (x0 < width) {
     const BackgroundRow row = background.row(y);
     const uchar4 frame = four_at(luma.row(y) + x0), spread = four_at(row.spread() + x0);
@@ -131,7 +132,7 @@ __global__ void compare_background_kernel(View<const std::uint8_t> luma, Backgro
     PF_UNROLL
     for (int k = 0; k < sample_count; ++k) samples[k] = word_at(row.sample(k) + x0);
     const std::uint32_t moved = last.data ? any_word_at(last, x0, y) : 0;
-    await_last();  // what gain_kernel stores
+    await_last();  // for what gain_kernel stores
     const float inverse = gain_of(background.numbers.data, inverse_gain_bits);
     int lit[together];
     PF_UNROLL
@@ -155,7 +156,7 @@ __global__ void compare_background_kernel(View<const std::uint8_t> luma, Backgro
     }
     decisions = found;
   }
-  // Eight threads have the bits of five words: those of labels and of thresholds.
+  // Eight threads hold the bits of five words: one word of labels and four of thresholds.
   std::uint32_t row = bits_of(decisions, 4);
   PF_UNROLL
   for (int bit = 0; bit < 4; ++bit) row |= bits_of(decisions, bit) << 4 * (bit + 1);

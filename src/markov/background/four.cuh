@@ -3,11 +3,11 @@
 #include "core/cuda/kernel.cuh"
 #include "core/views.hpp"
 
-/// Bytes of four neighboring pixels at once.
+/// Bytes of four adjacent pixels, processed together.
 namespace parafield {
 namespace {
 
-/// Pixels that a thread works on, as in mask/cuda.cu. Rows have room for all four.
+/// Pixels per thread, as in mask/cuda.cu. Rows are padded for all four.
 constexpr int together = 4;
 
 __device__ int byte_of(uchar4 four, int i) { return (&four.x)[i]; }
@@ -21,7 +21,7 @@ __device__ void store_word(std::uint8_t* bytes, std::uint32_t word) {
   *reinterpret_cast<std::uint32_t*>(bytes) = word;
 }
 
-/// Four bytes of a user's mask, whose rows may begin and end anywhere.
+/// Four bytes of a user's mask, whose rows may be unaligned and without padding.
 __device__ std::uint32_t any_word_at(View<const std::uint8_t> mask, int x0, int y) {
   const std::uint8_t* const from = mask.row(y) + x0;
   if (x0 + together <= mask.width && (reinterpret_cast<std::size_t>(from) & 3) == 0) return word_at(from);

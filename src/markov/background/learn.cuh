@@ -4,11 +4,11 @@
 #include "markov/background/four.cuh"
 #include "markov/launch.cuh"
 
-/// The last step of a frame: what the background learns from it, and the mask with its confidence.
+/// The last step of a frame: updates the background and stores the mask with its confidence.
 namespace parafield {
 namespace {
 
-/// Labels of the pixels x0 - 1 to x0 + 4 of a row, a bit each; 0 outside the image. x0 is divisible by 4.
+/// Labels of pixels x0 - 1 to x0 + 4 of a row, one bit each; 0 outside the image. x0 must be a multiple of 4.
 __device__ std::uint32_t six_labels(const BinaryLabels& labels, int x0, int y, int height) {
   if (y < 0 || y >= height) return 0;
   const std::uint32_t* const row = labels.word_row(y);
@@ -24,14 +24,14 @@ __device__ std::uint32_t six_labels(const BinaryLabels& labels, int x0, int y, i
 /// Each of four bits as a byte, 0 or 1.
 __device__ std::uint32_t bytes_of(std::uint32_t bits) { return (bits & 15) * 0x00204081u & 0x01010101u; }
 
-/// Stores those of four lumas in four samples whose bytes in `renewed` are 1.
+/// Replaces samples by lumas where the bytes of `renewed` are 1.
 __device__ void renew_samples(std::uint8_t* to, std::uint32_t samples, std::uint32_t lumas,
                               std::uint32_t renewed) {
   const std::uint32_t mask = renewed * 255;
   store_word(to, (samples & ~mask) | (lumas & mask));
 }
 
-/// Learns from four pixels, in any way.
+/// Learns from four pixels in the general case.
 __device__ void learn_four(const Lesson& lesson, const BackgroundRow& row, int x0, int half,
                            std::uint32_t label, std::uint32_t lumas, std::uint32_t distances, ushort4* run) {
   const std::uint32_t spreads = word_at(row.spread() + x0), candidates = word_at(row.candidate() + x0),
@@ -71,7 +71,7 @@ __global__ void learn_kernel(Background background, BackgroundModel model, Binar
   const int x0 = own_x() * together, y = own_y(), width = moving.width, height = moving.height;
   int count = 0;
   if (x0 < width && y < height) {
-    // All that most threads read, before anything is stored: so they wait once.
+    // Load everything that most threads need before storing anything, so that they wait only once.
     const Lesson lesson = lesson_of(background);
     const SegmentLesson own = segment_lesson(lesson, x0 / segment, y);
     const BackgroundRow row = background.row(y);
@@ -84,7 +84,7 @@ __global__ void learn_kernel(Background background, BackgroundModel model, Binar
                         spreads = word_at(row.spread() + x0), supports = word_at(row.support() + x0),
                         moved = last.data ? any_word_at(last, x0, y) : 0;
     const uint2 ran = *reinterpret_cast<const uint2*>(run);
-    std::uint32_t six[3];  // labels around
+    std::uint32_t six[3];  // labels of the rows around
     PF_UNROLL
     for (int j = 0; j < 3; ++j) six[j] = six_labels(labels, x0, y + j - 1, height);
     const std::uint32_t samples = renews ? word_at(own_sample) : 0;
@@ -124,7 +124,8 @@ __global__ void learn_kernel(Background background, BackgroundModel model, Binar
         make_float4(confidence[0], confidence[1], confidence[2], confidence[3]);
     count = __popc(label);
     if (count == 0 && known == 0x01010101 && !lesson.crowded) {
-      // As `learn` does, for what nearly all pixels are; most of it stays the same.
+      // Shortcut with the result of `learn` for nearly all pixels, which are known and static. Most of their
+      // state does not change.
       const std::uint32_t support = __vaddus4(supports, 0x01010101);
       if (spread != spreads) store_word(row.spread() + x0, spread);
       if (support != supports) store_word(row.support() + x0, support);

@@ -2,15 +2,16 @@
 #pragma once
 #include "markov/background/background.hpp"
 
-/// What a row of the background learns on the CPU. In an unnamed namespace: each instruction set has a copy.
+/// How the CPU learns a row of the background. In an unnamed namespace, because each instruction set has its
+/// own copy.
 namespace parafield {
 namespace {
 
-// Rows are worked on in chunks. All but the last of a row have this many pixels: loops with a constant count
-// are faster.
+// Rows are processed in chunks. All but the last chunk of a row have this many pixels, because loops with a
+// constant count are faster.
 constexpr int chunk = 4 * segment;
 
-/// Calls f<Count>(x0, some) for the chunks of a row: `Count` pixels, or for 0 `some`.
+/// Calls f<Count>(x0, some) for the chunks of a row. A chunk has `Count` pixels, or `some` if Count is 0.
 template <class F>
 void for_chunks(int width, F f) {
   for (int x0 = 0; x0 < width; x0 += chunk) {
@@ -19,8 +20,8 @@ void for_chunks(int width, F f) {
   }
 }
 
-/// Learns from the pixels of a chunk, and writes which samples they replace (Replaced). Returns whether they
-/// do. What the loops write lies in arrays of its own, so that they vectorize.
+/// Learns from the pixels of a chunk. Returns whether they replace any samples, and if so, writes which ones
+/// to `replaced` (Replaced). The loops write to local arrays, so that they vectorize.
 inline bool learn_chunk(const Background& background, const Lesson& all, int y, int x0, int count,
                         const std::uint8_t* label, std::uint8_t* replaced) {
   const Lesson lesson = all;
@@ -33,7 +34,8 @@ inline bool learn_chunk(const Background& background, const Lesson& all, int y, 
   std::uint16_t runs[chunk];
   for (int i = 0; i < count; ++i) moving |= label[i];
   for (int i = 0; i < count; ++i) unknown |= luma[i] == no_luma;
-  // As `learn` does, for what nearly all pixels are; most of it stays the same.
+  // Shortcut with the result of `learn` for nearly all chunks, whose pixels are known and static. Most of
+  // their state does not change.
   if (!moving && !unknown && !lesson.crowded) {
     std::uint8_t changed = 0;
     std::uint16_t ran = 0;
@@ -80,8 +82,8 @@ inline void renew_row(std::uint8_t* samples, const std::uint8_t* luma, const std
   __builtin_memcpy(samples, result, std::size_t(count));
 }
 
-/// Renews the samples of a segment that its pixels replace, and then those that all its pixels renew.
-/// `Count`: its pixels, or 0: `some`.
+/// Renews the samples that pixels of a segment replace, if `replaced` is not null, and then the samples that
+/// the whole segment renews. It has `Count` pixels, or `some` if Count is 0.
 template <int Count>
 void renew_segment(const Background& background, const BinaryLabels& labels, const Lesson& lesson, int y,
                    int x0, int some, const std::uint8_t* replaced) {
@@ -109,7 +111,7 @@ void renew_segment(const Background& background, const BinaryLabels& labels, con
   const std::uint8_t* const lumas = background.row(y + to.y).luma();
   const std::uint8_t* near = lumas + x0 + to.x;
   const bool at_left = x0 + to.x<0, at_right = x0 + to.x + count> size.width;
-  std::uint8_t edge[segment];  // beside the lumas lies what other threads write
+  std::uint8_t edge[segment];  // the memory next to the lumas is written by other threads
   if (at_left || at_right) {
     for (int i = 0; i < count; ++i) edge[i] = lumas[clamp(x0 + to.x + i, 0, size.width - 1)];
     near = edge;

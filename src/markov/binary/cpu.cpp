@@ -79,7 +79,8 @@ BinaryLabels binary_sweeps(Backend& cpu, const BinaryRoom& room, Size size, int 
     std::uint8_t* const after = room.changed.row(1 - sweep % 2);
     after[0] = after[size.height + 1] = 0;
     cpu.rows(size.height, [=](int y) {
-      // If nothing has changed around a row, `to` has its labels already: those of the sweep before the last.
+      // If the previous sweep changed nothing around a row, the row's new labels are already in `to`, which
+      // holds the labels from before that sweep.
       after[y + 1] = (sweep == 0 || before[y] || before[y + 1] || before[y + 2]) &&
                      sweep_row(from, to, room.thresholds.row(y), size.width, y);
       if (after[y + 1]) __atomic_store_n(flag, 1, __ATOMIC_RELAXED);

@@ -2,14 +2,15 @@
 #include "markov/binary/binary.hpp"
 #include "markov/launch.cuh"
 
-// Bound by memory: the costs (8 bytes a site) are read once, for thresholds; the sweeps move 2 bytes a site
-// and take about 50 operations for 32 sites. 1920x1080: 16 MB of costs, 7 us, and 5 us for each ten sweeps.
+// Memory-bound: the costs (8 bytes per site) are read once, to compute thresholds. The sweeps move 2 bytes
+// per site and take about 50 operations for 32 sites. At 1920x1080, reading 16 MB of costs takes 7 us, and
+// every ten sweeps take 5 us.
 namespace parafield {
 namespace {
 
-constexpr int most_sweeps = 10;                  // of a launch
-constexpr int inner_words = 4, inner_rows = 64;  // what a block stores
-constexpr int tile_words = inner_words + 2;      // with a word at each side, far more than most_sweeps
+constexpr int most_sweeps = 10;                  // per launch
+constexpr int inner_words = 4, inner_rows = 64;  // words and rows that a block stores
+constexpr int tile_words = inner_words + 2;      // one more word on each side, far wider than most_sweeps
 constexpr int tile_rows = inner_rows + 2 * most_sweeps;
 
 /// A warp packs 32 sites of a row.
@@ -46,7 +47,7 @@ __global__ void pack_thresholds_kernel(Energy<StoredCosts> energy, View<const La
   if (lane < 5 && x - lane < energy.width) room.word_row(y, lane == 0 ? 0 : lane + 1)[x / 32] = mine;
 }
 
-/// SiteBits of 32 sites.
+/// One bit for each of 32 sites.
 using SiteBits = std::uint32_t;
 
 struct BitSum {
@@ -56,8 +57,8 @@ __device__ BitSum add_bits(SiteBits a, SiteBits b, SiteBits c) {
   return {a ^ b ^ c, (a & b) | (c & (a ^ b))};
 }
 
-/// `sweeps` sweeps of a tile. Sites outside the image stay 0; those at the tile's border become wrong, one
-/// site further in with each sweep, and are not stored.
+/// Runs `sweeps` sweeps of a tile. Sites outside the image stay 0. Sites at the tile's border become wrong,
+/// one site farther in with each sweep, and are not stored.
 __global__ void __launch_bounds__(tile_words* tile_rows)
     binary_sweeps_kernel(BinaryRoom room, Size size, View<Label> labels, int from, int sweeps, bool last) {
   begin_kernel();
@@ -106,7 +107,7 @@ __global__ void __launch_bounds__(tile_words* tile_rows)
     room.word_row(y, 1 - from)[word] = own;
     return;
   }
-  // Two labels to 32 bits, eight to a store; rows have room for whole words.
+  // Two labels per 32 bits, eight per store. Rows are padded to whole words.
   auto* const to = reinterpret_cast<uint4*>(labels.row(y) + 32 * word);
   const auto two = [&](int i) { return (own >> i & 1) | (own >> (i + 1) & 1) << 16; };
   PF_UNROLL

@@ -7,8 +7,9 @@
 namespace parafield {
 namespace {
 
-/// Sums the data costs of rows y and, with `below`, y + 1 of a mix as row `to_y` of the coarser level, like sum_rows,
-/// and stores nothing else. `memory`: two rows' mix_row_bytes; `sums`: `byte_lanes` values for each label.
+/// Sums the data costs of rows y and, with `below`, y + 1 of a mix into row `to_y` of the coarser level, like
+/// sum_rows, without storing the costs themselves. `memory`: mix_row_bytes for two rows; `sums`: `byte_lanes`
+/// values for each label.
 template <int Channels>
 void sum_mix_rows(const Energy<MixedCosts>& energy, const PairUnits& units, int y, bool below,
                   const Rows<std::uint16_t>& to, int to_y, void* memory, std::uint16_t* sums) {
@@ -32,7 +33,7 @@ void sum_mix_rows(const Energy<MixedCosts>& energy, const PairUnits& units, int 
         lower_to(least[half], sum[half]);
         store(sums + label * byte_lanes + half * lanes, sum[half]);
       }
-      // The stores below would wait for their cache lines.
+      // Without this, the stores below would wait for their cache lines.
       for (int parity = 0; parity < 2; ++parity)
         __builtin_prefetch(to.data(to_y, parity) + label * to.pitch + i / 2, 1);
     }
@@ -58,7 +59,7 @@ void pack_data(Backend& cpu, const Energy<Data>& energy, const PairUnits& units,
                const PropagationLevel<Value>& third) {
   const Rows<Value> rows(level, units), to(coarse, units), to_third(third, units);
   const int height = (energy.height + 1) / 2;  // of the coarser level
-  // Packs two rows and sums them as row y of the coarser level.
+  // Packs two rows and sums them into row y of the coarser level.
   const auto pack_two = [&](int y, const ScratchRows<Value>& scratch, void* memory) {
     const int y0 = 2 * y, count = smaller(2, energy.height - y0);
     if constexpr (is_mix<Data, Value>)

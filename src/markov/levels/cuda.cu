@@ -6,7 +6,7 @@
 namespace parafield {
 namespace {
 
-/// Packs data costs: a lane takes those of its labels.
+/// Packs data costs. Each lane packs the costs of its labels.
 template <class Value, class Data, int PerLane, bool Rows>
 __global__ void __launch_bounds__(threads)
     pack_kernel(Energy<Data> energy, PairUnits units, Packing packing, PropagationLevel<Value> level) {
@@ -20,7 +20,7 @@ __global__ void __launch_bounds__(threads)
   float cost[PerLane], least = 3e38f;
   PF_UNROLL
   for (int i = 0; i < PerLane; ++i) {
-    cost[i] = costs(smaller(first + i, grid.nx - 1));  // beyond the last label its cost again, for `least`
+    cost[i] = costs(smaller(first + i, grid.nx - 1));  // after the last label, repeat its cost for `least`
     least = smaller(least, cost[i]);
   }
   least = units.relative ? least_over(least, packing.lanes) : 0.0f;
@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(threads)
   values.store(level.data + (std::ptrdiff_t(y) * energy.width + x) * packing.values + lane * PerLane);
 }
 
-/// Packs data costs in the order of labels: a warp for each pixel.
+/// Packs data costs in the order of labels, with a warp for each pixel.
 template <class Value, class Data>
 __global__ void __launch_bounds__(threads)
     pack_long_kernel(Energy<Data> energy, PairUnits units, int values, PropagationLevel<Value> level) {
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(threads)
     out[label] = label < grid.count() ? data_value(cost(label), least, units, Value()) : none;
 }
 
-/// Sums data costs: a warp or a part of it for each pixel of the coarser level.
+/// Sums data costs, with a warp or a part of it for each pixel of the coarser level.
 template <class Value>
 __global__ void __launch_bounds__(threads)
     sum_kernel(PairUnits units, int values, int lanes, PropagationLevel<Value> fine,
@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// Computes the weights that messages from pixel (x, y) use, from plain ones.
+/// Computes the weights that messages from pixel (x, y) use, from the plain weights.
 template <class FlatnessAt>
 __device__ void use_weights(const LevelWeights& weights, float growth, int x, int y, float right, float down,
                             FlatnessAt flatness) {

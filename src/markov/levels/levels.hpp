@@ -3,18 +3,19 @@
 #include "markov/match/match.hpp"
 
 /// Levels of belief propagation: what they hold, and the steps that compute it. Their values are floats
-/// (Precision::exact) or 16-bit whole numbers, which count units of cost (Precision::fast).
+/// (Precision::exact) or 16-bit integers that count units of cost (Precision::fast).
 namespace parafield {
 
-// A belief, four messages and a data cost, is at most 8 * 7168 units; one more pair cost fits in 16 bits.
+// A belief is the sum of four messages and a data cost, at most 8 * 7168 units, so that one more pair cost
+// fits in 16 bits.
 constexpr int most_units = 7168;  // highest pair cost
 constexpr int data_units =
-    4 * most_units;              // highest data cost: a label with so much more than another never wins
-constexpr int low_units = 8190;  // data costs up to this need not count from the least of their pixel
+    4 * most_units;  // highest data cost; a label that costs this much more than another never wins
+constexpr int low_units = 8190;  // data costs up to this are not reduced by the least cost of their pixel
 constexpr int no_label =
-    data_units + low_units;  // data cost of what is no label: 16 bits hold its beliefs, too
+    data_units + low_units;  // data cost of padding that is no label; its beliefs also fit in 16 bits
 
-/// Grid of labels and their pair cost, in units. With floats a unit is a cost of 1.
+/// Grid of labels and pair cost, in units. For floats a unit is a cost of 1.
 struct PairUnits {
   LabelGrid grid;
   bool quadratic = false;
@@ -23,36 +24,37 @@ struct PairUnits {
   float per_cost = 1;         // units in a cost of 1
   float most_data = 1e30f;    // highest data cost
   float most_finest = 1e30f;  // highest data cost of the finest level
-  bool relative = false;  // data costs count from the least of their pixel, as they may be too high otherwise
-  int per_mix = 0;        // units in a mix_unit of the data cost; 0: not a whole number
+  bool relative = false;      // data costs are relative to their pixel's least, as they may not fit otherwise
+  int per_mix = 0;            // units in a mix_unit of the data cost; 0 if that is not a whole number
 
-  /// An edge's slope or limit as a value, rounded to whole units.
+  /// An edge's slope or limit as a value. Values of 16 bits are rounded to whole units.
   template <class Value>
   PF_HD static Value value_of(float cost) {
     return Value(sizeof(Value) == sizeof(float) ? cost : smaller(cost + 0.5f, float(most_units)));
   }
 };
 
-/// What the units depend on beside the pair cost.
+/// What the units depend on in addition to the pair cost.
 struct UnitDemands {
   float most_cost = 1e30f;  // highest data cost, or 1e30 if it is not known
   float cost_step = 0;      // data costs are whole multiples of this, if it is not 0
-  float most_weight = 1;    // of edges, as far as pair costs are not clipped
+  float most_weight = 1;    // highest weight of an edge up to which pair costs must not be clipped
 };
 template <class Value>
 PairUnits pair_units(const PairCost& pair, LabelGrid grid, const UnitDemands& demands);
 
-/// Weights of a level's edges to the right (0) and down (1). An empty plane stands for weight 1.
+/// Weights of a level's edges to the right (0) and down (1). An empty plane means weight 1.
 struct LevelWeights {
-  View<float> used[2] = {};   // what messages use
-  View<float> plain[2] = {};  // without flatness; the same planes if there is none
+  View<float> used[2] = {};   // weights that messages use
+  View<float> plain[2] = {};  // weights without flatness; the same planes if there is no flatness
   View<float> flatness = {};  // see EdgeWeights
 };
 
-/// Level of belief propagation. An edge keeps the message last sent: an iteration reads the messages that one
-/// set of the checkerboard has received and overwrites them, in place, with those that it sends. A level with
-/// a finer one has a second set of edges for its last iteration, so that the messages to all pixels are kept.
-/// Each backend has its own layout. Edges out of the image exist; their messages stay 0.
+/// Level of belief propagation. An edge stores the message that was last sent over it: an iteration reads the
+/// messages that one color of the checkerboard has received, and overwrites them in place with the messages
+/// that it sends. A level that has a finer one has a second set of edges for its last iteration, so that the
+/// messages to all pixels are kept. Each backend has its own layout. There are edges that leave the image;
+/// their messages stay 0.
 template <class Value>
 struct PropagationLevel {
   int width = 0, height = 0;
@@ -71,8 +73,9 @@ struct LevelCounts {
 template <class Backend, class Value>
 LevelCounts level_counts(const Backend& backend, const PairUnits& units, Size size);
 
-/// Stores an energy's data costs in the finest level, their sums in the next one, `coarse`, and the sums of these in
-/// the one after it, `third`, as far as they have data. On the CPU a finest level without data is left out.
+/// Stores an energy's data costs in the finest level, their sums in the next level, `coarse`, and the sums of
+/// these in the level after it, `third`. Levels without data are left out; only on the CPU can the finest
+/// level be one of them.
 template <class Backend, class Data, class Value>
 void pack_data(Backend& backend, const Energy<Data>& energy, const PairUnits& units,
                const PropagationLevel<Value>& level, const PropagationLevel<Value>& coarse,
@@ -83,15 +86,16 @@ template <class Backend, class Value>
 void sum_data(Backend& backend, const PairUnits& units, const PropagationLevel<Value>& fine,
               const PropagationLevel<Value>& coarse);
 
-/// Computes the weights of level number `level` from the next finer one: see mean_weight and used_weight. Flatness is
-/// the least of the 2 x 2 pixels.
+/// Computes the weights of level number `level` from the next finer level: see mean_weight and used_weight.
+/// The flatness of a pixel is the least of its 2 x 2 finer pixels.
 template <class Backend>
 void mean_weights(Backend& backend, const LevelWeights& fine, const LevelWeights& coarse, int level);
 
 constexpr int level_chunk_bytes = 256;
-/// Columns of one parity that the CPU keeps of a row as bytes, of a mix. Its loops may read 63 columns too many.
+/// Columns of one parity of a row that the CPU keeps as bytes for a mix, with padding because loops may read
+/// up to 63 columns too many.
 inline int mix_columns(LabelGrid grid, int width) { return ((width + grid.nx) / 2 + 2 + 63 + 63) / 64 * 64; }
-/// Bytes of a row of pixels of a mix and of their matches: 9 for each pixel, and two factors.
+/// Bytes of a row of pixels of a mix and of their matches: 9 for each pixel and match, and two factors.
 inline std::size_t mix_row_bytes(LabelGrid grid, int width) {
   return std::size_t(2 * (9 + 9 + 2)) * std::size_t(mix_columns(grid, width));
 }
@@ -106,14 +110,14 @@ constexpr int half_pitch(int width) {
   constexpr int chunk = level_chunk_bytes / int(sizeof(Value)), alignment = 64 / int(sizeof(Value));
   return ((width + 2) / 2 + chunk - 1) / chunk * chunk + alignment;
 }
-/// Bytes of scratch memory for each CPU thread: pack_scratch, two rows of values, and three chunks for all labels.
+/// Bytes of scratch memory for each CPU thread: pack_scratch, two rows of values, and three chunks per label.
 template <class Value>
 std::size_t level_scratch(LabelGrid grid, int width) {
   const std::size_t rows = 2 * 2 * sizeof(Value) * std::size_t(half_pitch<Value>(width));
   return pack_scratch(grid, width) + std::size_t(grid.count()) * (rows + 3 * level_chunk_bytes);
 }
 
-// Both backends compute these.
+// Shared by both backends.
 
 /// Value of a data cost: the cost itself, or its units above `least`.
 PF_HD float data_value(float cost, float, const PairUnits&, float) { return cost; }
@@ -144,7 +148,7 @@ PF_HD float least_flatness(const View<float>& fine, int x, int y) {
   return smaller(smaller(fine(x0, y0), fine(x1, y0)), smaller(fine(x0, y1), fine(x1, y1)));
 }
 
-/// Compiles the steps for a backend and its values.
+/// Instantiates the steps for a backend and its values.
 #define PF_LEVEL_STEPS(Backend, Value)                \
   PF_STEP(level_counts<Backend, Value>);              \
   PF_STEP(sum_data<Backend, Value>);                  \

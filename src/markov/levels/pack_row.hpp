@@ -2,7 +2,7 @@
 #pragma once
 #include "markov/mix/pack_row.hpp"
 
-/// Rows of data costs on the CPU. In an unnamed namespace: each instruction set has a copy.
+/// Rows of data costs on the CPU. In an unnamed namespace, because each instruction set has its own copy.
 namespace parafield {
 namespace {
 
@@ -11,8 +11,8 @@ constexpr bool is_mix = std::is_integral_v<Value>&& std::is_same_v<Data, MixedCo
 /// Whether the costs of a mix can be computed where they are used: see MixRows.
 bool packs_by_bytes(const PairUnits& units) { return units.per_mix > 0 && units.grid.ny == 1; }
 
-/// Stores the data costs of row y as row `to_y` of a level, and 0 for the column beyond the last one. `memory`:
-/// pack_scratch bytes.
+/// Stores the data costs of row y as row `to_y` of a level, and 0 for the column after the last one.
+/// `memory`: pack_scratch bytes.
 template <class Data, class Value>
 void pack_row(const Energy<Data>& energy, const PairUnits& units, int y, const Rows<Value>& rows, int to_y,
               void* memory) {
@@ -44,7 +44,7 @@ void pack_row(const Energy<Data>& energy, const PairUnits& units, int y, const R
   }
 }
 
-/// Two rows of a level without data, in a thread's scratch memory behind what packing needs.
+/// Two rows of a level without data, in a thread's scratch memory after the pack_scratch bytes.
 template <class Value>
 class ScratchRows {
  public:
@@ -52,7 +52,7 @@ class ScratchRows {
       : memory_(memory), rows_(in_scratch(level, units, memory), units) {}
 
   const Rows<Value>& rows() const { return rows_; }
-  /// Memory behind the rows.
+  /// Memory after the rows.
   void* rest() const { return rows_.data(2, 0); }
   /// Packs row y as row `to_y`.
   template <class Data>

@@ -7,16 +7,17 @@
 namespace parafield {
 namespace {
 
-constexpr int threads = 128;  // of a CUDA block
+constexpr int threads = 128;  // per CUDA block
 constexpr unsigned whole_warp = 0xffffffffu;
 
-/// Layout of a pixel's values, which are adjacent in memory. Two 16-bit values share a word: number i of the
-/// first and of the second half of a lane's labels, so that one instruction works on both halves.
+/// Layout of a pixel's values, which are adjacent in memory. Two 16-bit values share a word: value i of the
+/// first half and value i of the second half of a lane's labels, so that one instruction works on both
+/// halves.
 struct Packing {
-  int per_lane = 0;   // values of a lane; 0: for a CUDA block, with all labels in a row
-  int lanes = 0;      // lanes of a pixel: a power of two; the last ones may have no labels
-  int values = 0;     // values of a pixel, padding included
-  bool rows = false;  // each lane has a row of the grid of labels, otherwise a range of them
+  int per_lane = 0;   // values per lane; 0 if a CUDA block computes each pixel, with all labels in order
+  int lanes = 0;      // lanes per pixel: a power of two; the last ones may have no labels
+  int values = 0;     // values per pixel, including padding
+  bool rows = false;  // whether each lane has a row of the grid of labels; otherwise it has a range of them
 };
 
 /// Finds the messages on the edges of pixel (x, y), in the order of neighbor_offset.
@@ -48,7 +49,7 @@ struct LaneValues {
     PF_UNROLL
     for (int i = 0; i < words; ++i) word[i] = 0;
   }
-  /// Data costs of what is no label.
+  /// Sets the data costs of padding that is no label.
   __device__ void fill_without_labels() {
     PF_UNROLL
     for (int i = 0; i < words; ++i)
@@ -85,13 +86,13 @@ __device__ std::uint32_t raised_least(std::uint32_t a, std::uint32_t b, std::uin
   return __viaddmin_u16x2(a, b, c);
 }
 __device__ std::uint32_t pair_of(std::uint32_t low, std::uint32_t high) { return low | high << 16; }
-/// Word of one value, twice if it has 16 bits.
+/// Word filled with one value, twice if it has 16 bits.
 __device__ float filled(float value) { return value; }
 __device__ std::uint32_t filled(std::uint32_t value) { return value * 0x10001u; }
 __device__ std::uint32_t low(std::uint32_t word) { return word & 0xffff; }
 __device__ std::uint32_t high(std::uint32_t word) { return word >> 16; }
 
-/// Least value over the lanes of a pixel; every lane gets it.
+/// Least value over the lanes of a pixel, returned to every lane.
 template <class Word>
 __device__ Word least_over(Word value, int lanes) {
   for (int step = 1; step < lanes; step *= 2)
@@ -99,7 +100,7 @@ __device__ Word least_over(Word value, int lanes) {
   return value;
 }
 
-/// Packing of a grid of labels. Quadratic costs and very many labels are left to a CUDA block.
+/// Packing of a grid of labels. For quadratic costs and very many labels, a CUDA block computes each pixel.
 template <class Value>
 Packing packing_of(const PairUnits& units) {
   constexpr int vector = 8 / int(sizeof(Value));

@@ -3,19 +3,21 @@
 #include "core/cpu/lanes.hpp"
 #include "markov/levels/rows.hpp"
 
-/// Rows of a coarser level's data costs on the CPU. In an unnamed namespace: each instruction set has a copy.
+/// Rows of a coarser level's data costs on the CPU. In an unnamed namespace, because each instruction set has
+/// its own copy.
 namespace parafield {
 namespace {
 
-/// Sums the data costs of rows y and y + 1 of a level, or of y alone without `below`, as row `to_y` of the coarser
-/// level. `Wide` holds the sum of four values. `sums`: room for a chunk of it for all labels.
+/// Sums the data costs of rows y and y + 1 of a level, or of row y alone without `below`, into row `to_y` of
+/// the coarser level. `Wide` must hold the sum of four values. `sums`: memory for a chunk of `Wide` per
+/// label.
 template <class Wide, class Value>
 void sum_rows(const PairUnits& units, const Rows<Value>& from, int y, bool below, const Rows<Value>& to,
               int to_y, Wide* sums) {
   constexpr int n = chunk<Value>;
   const int labels = units.grid.count(), width = to.level.width;
   const Wide most = Wide(smaller(units.most_data, 65535.0f));
-  // Columns 2 x and 2 x + 1 are number x of the half rows.
+  // Columns 2 x and 2 x + 1 have index x in the half rows.
   for (int x0 = 0; x0 < width; x0 += n) {
     const int used = smaller(n, width - x0);
     Wide least[n];
@@ -51,7 +53,7 @@ void sum_rows(const PairUnits& units, const Rows<Value>& from, int y, bool below
   }
 }
 
-/// The same where 16 bits hold the sum of four values.
+/// The same for sums of four values that fit in 16 bits.
 void sum_rows(const PairUnits& units, const Rows<std::uint16_t>& from, int y, bool below,
               const Rows<std::uint16_t>& to, int to_y, std::uint16_t* sums) {
   const int labels = units.grid.count(), width = to.level.width;
@@ -60,7 +62,7 @@ void sum_rows(const PairUnits& units, const Rows<std::uint16_t>& from, int y, bo
     const std::uint16_t* rows[4] = {from.data(y, 0), from.data(y, 1), from.data(y + below, 0),
                                     from.data(y + below, 1)};
     for (const std::uint16_t*& row : rows) row += x0;
-    // Beyond the last column sums are 0: the next coarser level adds them.
+    // Beyond the last column sums must be 0, because the next coarser level adds them.
     std::uint16_t is_inside[byte_lanes];
     for (int i = 0; i < byte_lanes; ++i) is_inside[i] = x0 + i < width ? 0xffff : 0;
     Lanes inside[2], least[2] = {Lanes{} + std::uint16_t(0xffff), Lanes{} + std::uint16_t(0xffff)};
@@ -100,7 +102,7 @@ void sum_rows(const PairUnits& units, const Rows<std::uint16_t>& from, int y, bo
   }
 }
 
-/// Calls f.template operator()<Wide>() with a type for the sums of four values of a level.
+/// Calls f.template operator()<Wide>() with a type that holds the sum of four values of a level.
 template <class Value, class F>
 void with_wide(const PropagationLevel<Value>& level, F f) {
   if constexpr (std::is_same_v<Value, float>)

@@ -20,7 +20,8 @@ PairUnits pair_units(const PairCost& pair, LabelGrid grid, const UnitDemands& de
     const double farthest = pair.slope * (units.quadratic ? dx * dx + dy * dy : dx + dy);
     const double most_pair = std::fmax(std::fmin(double(pair.limit), farthest), 1e-20);
     const double most_weighted = most_pair * demands.most_weight, step = demands.cost_step;
-    // The slope, or else a step of the data costs, is a whole number of units if possible: then none is rounded.
+    // If possible, a step of the data costs, or else the slope, is a whole number of units, which avoids
+    // rounding.
     const double steps = std::floor(most_units * pair.slope / most_weighted);
     const double whole_steps = step > 0 ? std::fmin(std::floor(most_units * step / most_weighted),
                                                     std::floor(low_units * step / demands.most_cost))

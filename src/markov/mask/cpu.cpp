@@ -61,8 +61,7 @@ void mask_of(Backend& cpu, const MaskLabels& from, View<std::uint8_t> moving, Tr
         const int x = x0 + i;
         confidence[x] = mask_confidence(labels[x], cost0[x], cost1[x], ones[i], all[i], pair);
       }
-      std::uint8_t
-          bytes[chunk];  // the mask's own bytes could be anything's memory, which would not vectorize
+      std::uint8_t bytes[chunk];  // stores to the mask itself may alias anything and would not vectorize
       for (int i = 0; i < count; ++i) bytes[i] = std::uint8_t(labels[x0 + i]);
       __builtin_memcpy(moving.row(y) + x0, bytes, std::size_t(count));
     }

@@ -6,7 +6,8 @@
 namespace parafield {
 namespace {
 
-// A thread works on four pixels: with one each it would mostly wait for loads. Rows have room for all four.
+// A thread computes four pixels, because with one each it would mostly wait for loads. Rows are padded for
+// all four.
 constexpr int four = FourSites::count;
 
 __device__ float& part(float4& vector, int i) { return (&vector.x)[i]; }

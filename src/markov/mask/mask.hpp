@@ -20,14 +20,14 @@ struct Change : ChangeModel {
   View<const Label> last;  // labels of the last mask; empty if there is none
 };
 
-/// Stores the data costs of both labels (Jodoin eq. 4, section 3.1), and labels to start from: winners
-/// without the temporal prior, which would keep masks alive. `known`: 1 where all is finite; else both cost
-/// 0.
+/// Stores the data costs of both labels (Jodoin eq. 4, section 3.1), and the labels to start from. These are
+/// the winners without the temporal prior, which would keep masks alive. `known`: 1 where all channels are
+/// finite; elsewhere 0, and both labels cost 0.
 template <class Backend>
 void change_costs(Backend& backend, const Change& change, Volume costs, View<Label> winners,
                   View<std::uint8_t> known);
 
-/// Labels that are turned into a mask.
+/// Labels to convert into a mask.
 struct MaskLabels {
   View<const Label> labels;
   Volume costs;
@@ -43,9 +43,9 @@ void mask_of(Backend& backend, const MaskLabels& from, View<std::uint8_t> moving
 template <class Backend>
 void labels_of_mask(Backend& backend, View<const std::uint8_t> mask, View<Label> labels);
 
-// Both backends compute these.
+// Shared by both backends.
 
-/// Temporal prior: cost that the label `last` of the last mask adds to label 0 and takes from label 1.
+/// Temporal prior: cost that the label `last` of the last mask adds to label 0 and subtracts from label 1.
 PF_HD float temporal_cost(const ChangeModel& change, int last, float difference) {
   const float share = change.rise > 0 ? smaller(change.rise * difference, 1.0f) : 1.0f;
   return last ? change.temporal * share : -change.temporal;

@@ -2,9 +2,10 @@
 #include "core/cpu/backend.hpp"
 #include "markov/match/match.hpp"
 
-// A thread takes bands of rows, and in a band one label after the other. The label's differences go through a
-// ring of as many rows as the window has, so that each is computed once for a band. Means down the ring and
-// then along the row follow, and the winners are updated at once: without a volume, costs never go to memory.
+// A thread computes bands of rows and, within a band, one label after the other. The label's differences go
+// through a ring with as many rows as the window, so that each is computed once per band. They are averaged
+// down the ring and then along the row, and the results update the winners at once. Without a volume, costs
+// are therefore never stored.
 namespace parafield {
 namespace {
 
@@ -22,7 +23,7 @@ void fill_differences(const Matching& m, int lx, int ly, int y, int first, int w
   });
 }
 
-/// Means down the columns: out[x] = sum of weight[k] * rows[k][x]. `Side`: the window's, or 0 if unknown.
+/// Means down the columns: out[x] = sum of weight[k] * rows[k][x]. `Side`: window.side, or 0 if unknown.
 template <int Side>
 void mean_down(const float* const* rows, const Window& window, int width, float* out) {
   if constexpr (Side > 0) {
@@ -70,7 +71,7 @@ void update_winners(const float* costs, int label, int width, WinnerRow row) {
     best[x] = winner.label;
   }
 }
-/// Updates winners without the costs beside them.
+/// Updates winners without the costs of adjacent labels.
 void update_winners(const float* costs, int label, int width, float* least, int* best) {
   for (int x = 0; x < width; ++x) {
     const float cost = costs[x];
@@ -102,7 +103,7 @@ void match_band(const Matching& m, Volume volume, Winners winners, int y0, int y
   }
   const int left = smaller(m.left, radius), right = smaller(m.right, radius), across = left + width + right;
   const int above = smaller(m.above, radius), end = m.height + smaller(m.below, radius);
-  // Rows that have differences.
+  // Rows whose differences are needed.
   const int first = larger(-above, y0 - radius), last = smaller(end, y1 + radius) - 1;
   const auto differences = [=](int y) { return ring + (y + side) % side * stride; };
   for (int ly = 0; ly < m.grid.ny; ++ly)

@@ -2,13 +2,14 @@
 #include "markov/launch.cuh"
 #include "markov/match/match.hpp"
 
-// A CUDA block works on a tile, a thread on a pixel. Each label goes through three stages: differences of the
-// tile and its surroundings; means down the columns; means along the rows, and the winner. Between two
-// barriers each stage has one label, so that none waits for the loads of another.
+// A CUDA block computes a tile, and a thread a pixel. Each label goes through three stages: differences of
+// the tile and its surroundings; means down the columns; means along the rows, and the winner. Between two
+// barriers each stage works on a different label, so that no stage waits for another one's loads.
 //
-// Floor: 450x375 pixels with 64 disparities and a 7x7 window have 10.8e6 costs. An H100 takes 0.003 ms for 8
-// operations each (running sums), 0.012 ms for 32 (sums in a fixed order). Measured: 0.080 ms (bench/results,
-// commit ca9cc01): tiles compute 1.9 times as many differences, and all operands come from shared memory.
+// Lower bound: 450x375 pixels with 64 disparities and a 7x7 window have 10.8e6 costs. An H100 takes 0.003 ms
+// for 8 operations each (running sums), or 0.012 ms for 32 (sums in a fixed order). Measured: 0.080 ms
+// (bench/results, commit ca9cc01), because tiles compute 1.9 times as many differences, and all operands come
+// from shared memory.
 namespace parafield {
 namespace {
 
@@ -36,7 +37,7 @@ __device__ void store(const WinnerSoFar& winner, const Matching& m, const Winner
   winners.costs.after_x(x, y) = between ? winner.after : winner.least;
 }
 
-/// `Side`: the window's, or 0 if the compiler does not know it.
+/// `Side`: side of the window, or 0 if it is known only at run time.
 template <int Side, bool Plain>
 __global__ void __launch_bounds__(threads) match_kernel(Matching m, Volume volume, Winners winners) {
   begin_kernel();
@@ -52,7 +53,7 @@ __global__ void __launch_bounds__(threads) match_kernel(Matching m, Volume volum
 
   constexpr int known = Side > 0 ? Side - 1 : 0;
   constexpr int each = ((tile_width + known) * (tile_height + known) + threads - 1) / threads;
-  int own[each];  // offsets of the pixels that this thread fills
+  int own[each];  // offsets of the pixels whose differences this thread computes
   const auto offset_of = [&](int i) {
     const int row = i / columns, column = i - row * columns;
     return clamp(y0 + row - radius, -m.above, m.height - 1 + m.below) * int(m.pitch) +
@@ -105,7 +106,7 @@ __global__ void __launch_bounds__(threads) match_kernel(Matching m, Volume volum
   if (inside) store(winner, m, winners, x, y);
 }
 
-/// Without a window: each thread matches its pixel by itself.
+/// Matching without a window. Each thread matches its pixel independently.
 template <bool Plain>
 __global__ void __launch_bounds__(256) match_alone_kernel(Matching m, Volume volume, Winners winners) {
   begin_kernel();
@@ -124,8 +125,8 @@ __global__ void __launch_bounds__(256) match_alone_kernel(Matching m, Volume vol
   store(winner, m, winners, x, y);
 }
 
-/// Winners of a square grid of `Side` x `Side` labels by plain differences. A thread matches four pixels of a
-/// row, which share the loads of their matches: a label takes a difference and a minimum.
+/// Winners of a square grid of `Side` x `Side` labels with plain differences. A thread matches four pixels of
+/// a row, which share the loads of their matches, so that a label takes a difference and a minimum.
 template <int Side>
 __global__ void __launch_bounds__(256) match_square_kernel(Matching m, View<Label> labels) {
   begin_kernel();
@@ -160,7 +161,7 @@ __global__ void __launch_bounds__(256) match_square_kernel(Matching m, View<Labe
       PF_UNROLL
       for (int lx = 1; lx < Side; ++lx)
         best = smaller_number(best, magnitude(values[i] - match[i + shift + lx]));
-      best = m.weight * smaller(best, m.limit);  // as that of each label: both keep the order
+      best = m.weight * smaller(best, m.limit);  // as for each label; both operations are monotonic
       rows[i] = best < least[i] ? ly : rows[i];
       least[i] = smaller_number(best, least[i]);
     }
@@ -178,8 +179,8 @@ __global__ void __launch_bounds__(256) match_square_kernel(Matching m, View<Labe
   }
 }
 
-/// Launches match_square_kernel, if it has what is asked for. Otherwise returns false. With a limit there are
-/// matches that are NaN.
+/// Launches match_square_kernel if it supports the request, otherwise returns false. It does not support a
+/// limit, because with one, matches outside the image are NaN.
 bool launch_square(Cuda& cuda, const Matching& m, Volume volume, const Winners& winners) {
   const int side = m.grid.nx, reach = (side / 2 + 1) / 2 * 2;
   if (m.window.side != 1 || volume || !winners.labels || winners.costs.middle || m.grid.ny != side ||

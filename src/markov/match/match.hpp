@@ -8,14 +8,15 @@
 
 namespace parafield {
 
-/// Planes that data terms compare, of one pitch, with room for every match. One that is not needed is null.
+/// Planes that data terms compare, all of the same pitch and padded for every match. Planes that are not
+/// needed are null.
 struct ComparedPlanes {
   const float *luma = nullptr, *color[3] = {}, *gradient = nullptr;
   const std::uint32_t* census = nullptr;
   MixPlanes<const std::uint32_t> mix;
 };
 
-/// Square window for means of data costs. The weight of a pixel is weight[row] * weight[column].
+/// Square window that averages data costs. The weight of a pixel is weight[row] * weight[column].
 struct Window {
   static constexpr int max_side = 31;
   int side = 1;  // px, odd
@@ -25,7 +26,8 @@ struct Window {
 Window aggregation_window(const MatchingCost& cost);
 
 /// Comparison of every pixel of frame 0 with its match in frame 1 for every label. A label of value (x, y)
-/// moves a pixel by (x * step, y) px. Data costs: weight * min(difference, limit), as means over the window.
+/// moves a pixel by (x * step, y) px. Data costs are weight * min(difference, limit), averaged over the
+/// window.
 struct Matching {
   ComparedPlanes frame0, frame1;
   int width = 0, height = 0;
@@ -46,7 +48,8 @@ struct Winners {
   CostsAround costs;   // costs around them, for a grid of one row; empty if not wanted
 };
 
-/// Computes the data cost of every label at every pixel. Stores the costs, if there is a volume, and winners.
+/// Computes the data cost of every label at every pixel. Stores the costs if there is a volume, and the
+/// winners if they are wanted.
 template <class Backend>
 void match(Backend& backend, const Matching& matching, Volume volume, Winners winners);
 
@@ -60,16 +63,16 @@ inline std::size_t match_scratch(const Matching& matching) {
          std::size_t(matching.window.side + 2 + 5 * match_band_rows);
 }
 
-// Both backends compute these. Positions are offsets from the first pixel of the planes.
+// Shared by both backends. Positions are offsets from the first pixel of the planes.
 
 /// Offset from a pixel to its match for label (lx, ly).
 PF_HD std::ptrdiff_t match_offset(const Matching& m, int lx, int ly) {
   return (m.grid.y0 + ly) * m.pitch + (m.grid.x0 + lx) * m.step;
 }
 
-/// Winner so far at a pixel, and the costs of the labels beside it.
+/// Winner so far at a pixel, and the costs of the two adjacent labels.
 struct WinnerSoFar {
-  float least = 3e38f, before = 0, after = 0, last = 0;  // last: cost of the label before the next one
+  float least = 3e38f, before = 0, after = 0, last = 0;  // last: cost of the previous label
   int label = 0;
 
   PF_HD void update(float cost, int next) {
@@ -91,7 +94,7 @@ PF_HD float absolute_difference(const ComparedPlanes& a, const ComparedPlanes& b
                         a.color[2][at] - b.color[2][to]);
 }
 
-/// Difference of pixel `at` of a and pixel `to` of b: see DataTerm.
+/// Difference between pixel `at` of a and pixel `to` of b: see DataTerm.
 template <DataTerm Term, bool Color>
 PF_HD float data_term(const ComparedPlanes& a, const ComparedPlanes& b, std::ptrdiff_t at,
                       std::ptrdiff_t to) {
@@ -113,7 +116,7 @@ PF_HD float data_term(const ComparedPlanes& a, const ComparedPlanes& b, std::ptr
   }
 }
 
-/// Highest difference of a data term: 1e30 if it has none.
+/// Highest difference of a data term; 1e30 if it has no limit.
 PF_HD float most_difference(DataTerm term) {
   if (term == DataTerm::census) return 24;
   if (term == DataTerm::mix) return float(most_mix) * mix_unit;
@@ -127,7 +130,7 @@ struct MixedCosts {
   int x0 = 0, y0 = 0, step = 1;
   float weight = 1, limit = 1e30f;
   bool gray =
-      false;  // the three bytes of each word of colors, and of gradients, are the same: the CPU reads one
+      false;  // the three bytes of each color and gradient word are the same, so the CPU reads only one
 
   struct Row {
     MixPlanes<const std::uint32_t> a, b;

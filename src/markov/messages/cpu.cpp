@@ -4,8 +4,8 @@
 #include "markov/messages/received.hpp"
 #include "markov/messages/winners.hpp"
 
-// Pixels of a color are adjacent in memory (levels/rows.hpp). Chunks of them compute their messages label by
-// label in scratch memory, and every inner loop runs along the row.
+// Pixels of a color are adjacent in memory (levels/rows.hpp). Their messages are computed in chunks, label by
+// label in scratch memory, so that every inner loop runs along the row.
 namespace parafield {
 namespace {
 
@@ -19,7 +19,8 @@ void read_chunk(const PairUnits& units, Labeled<Value> data, const Messages<Valu
   store_beliefs(units, winners, belief, first, i0, y, beliefs, [](int i) { return i; });
 }
 
-/// Computes the messages `out` that a chunk's first N pixels send from the messages `in` that they have received.
+/// Computes the messages `out` that a chunk's first N pixels send, from the messages `in` that they have
+/// received.
 template <int N, class Value>
 void send_chunk(const PairUnits& units, const PropagationLevel<Value>& level, Labeled<Value> data,
                 const Messages<Value>& in, const Messages<Value>& out, Value* scratch, int first, int i0,
@@ -87,7 +88,7 @@ void send_lines(const PairUnits& units, const PropagationLevel<std::uint16_t>& l
     send_lanes(units.grid.nx, data, in.with, out.with, sends, costs, i, scratch);
 }
 
-/// Runs an iteration on row y. `scratch`: five chunks for all labels.
+/// Runs an iteration on row y. `scratch`: five chunks per label.
 template <class Value>
 void send_row(const PairUnits& units, const Rows<Value>& rows, const Rows<Value>& coarser,
               const Iteration& iteration, const Beliefs& beliefs, int y, Value* scratch,
@@ -104,7 +105,7 @@ void send_row(const PairUnits& units, const Rows<Value>& rows, const Rows<Value>
     for (int k = 0; k < 4 && iteration.keeps; ++k)
       for (int label = 0; label < labels; ++label)
         for (int i = 0; i < n; ++i) here.with[k][label][i] = in.with[k][label][i];
-    const int left = (level.width - first + 1) / 2 - i0;  // pixels of this chunk and after it
+    const int left = (level.width - first + 1) / 2 - i0;  // pixels in this chunk and after it
     const Messages<Value> out = edges_of(rows, target, y, first, i0);
     with_one_of<n / 4, n / 2, n>(left <= n / 4   ? n / 4
                                  : left <= n / 2 ? n / 2
@@ -121,7 +122,7 @@ void send_row(const PairUnits& units, const Rows<Value>& rows, const Rows<Value>
   if (iteration.keeps) clear_border(rows, 0, y);
 }
 
-/// Room for received messages behind send_row's scratch memory.
+/// Memory for received messages, after send_row's scratch memory.
 template <class Value>
 ReceivedRoom<Value> room_behind(const Rows<Value>& rows, Value* scratch) {
   return {scratch + 5 * rows.labels * chunk<Value>};
@@ -137,8 +138,8 @@ void read_row(const PairUnits& units, const Rows<Value>& rows, int color, const 
                {scratch, chunk<Value>}, first, i0, y, beliefs);
 }
 
-/// Reads the beliefs of the pixels of the finest level, which has no messages, whose blocks are row `block_y` of the
-/// coarser level. `memory`: level_scratch.
+/// Reads the beliefs of the pixels of the finest level whose blocks are row `block_y` of the coarser level.
+/// The finest level has no messages. `memory`: level_scratch bytes.
 template <class Data, class Value>
 void read_blocks(const Energy<Data>& energy, const PairUnits& units, const PropagationLevel<Value>& level,
                  const Rows<Value>& coarser, int coarser_color, const Beliefs& beliefs, int block_y,
@@ -152,7 +153,7 @@ void read_blocks(const Energy<Data>& energy, const PairUnits& units, const Propa
   // Calls sum(i0) and then find(row, parity, i0, winners) for all chunks of the rows y0 + row.
   const auto read_chunks = [&](auto sum, auto find, auto place) {
     for (int i0 = 0; 2 * i0 < level.width; i0 += n) {
-      // Pixels of even columns, and those of odd ones, lie side by side in memory like their blocks.
+      // Pixels of even columns are adjacent in memory, as are pixels of odd columns and their blocks.
       if (coarser.level.data) sum(i0);
       for (int j = 0; j < count; ++j)
         for (int parity = 0; parity < 2; ++parity) {
@@ -221,7 +222,7 @@ void send_in_bands(Backend& cpu, const PairUnits& units, const PropagationLevel<
   cpu.parts(end - begin, [&](int part, void* memory) {
     Value* const scratch = static_cast<Value*>(memory);
     ReceivedRoom<Value> room = room_behind(rows, scratch);
-    // Pass i of row y: an iteration, or after the last one the beliefs of the pixels that did not send in it.
+    // Pass i of row y: an iteration or, after the last one, the beliefs of the pixels that did not just send.
     const auto pass = [&](int i, int y) {
       if (i == n) return read_row(units, rows, n & 1, beliefs, y, scratch);
       send_row(units, rows, coarser, iterations[i], i == n - 1 ? beliefs : Beliefs{}, y, scratch, room);
@@ -259,7 +260,7 @@ void send_and_read(Backend& cpu, const Energy<Data>& energy, const PairUnits& un
   const Rows<Value> coarser(coarser_level, units);
   const int n = iterations, height = level.height, kept = kept_rows(n);
   cpu.bands(height, most_band_rows, [&](RowRange band, void* memory) {
-    // Messages lie behind the memory of the other steps.
+    // Messages are stored after the memory of the other steps.
     Value* place =
         reinterpret_cast<Value*>(static_cast<char*>(memory) + step_scratch<Value>(units.grid, finest.width));
     const std::size_t count = kept_count<Value>(units.grid, level.width, n);
@@ -271,8 +272,8 @@ void send_and_read(Backend& cpu, const Energy<Data>& energy, const PairUnits& un
     const auto clear_below = [&](int set) {  // the edges below the image
       std::memset(rows.down(set, height, 0), 0, 2 * rows.labels * rows.pitch * sizeof(Value));
     };
-    // Each iteration follows a row behind the one before. For its first and last rows the band computes some of its
-    // neighbors' too.
+    // Each iteration runs one row behind the previous one. For its own first and last rows, a band also
+    // computes some rows of its neighbors.
     for (int front = band.begin - n; front < band.end + n; ++front) {
       if (front == height - 1) clear_below(0), clear_below(1);
       for (int i = 0; i < n; ++i) {

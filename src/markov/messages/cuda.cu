@@ -2,14 +2,15 @@
 #include "markov/launch.cuh"
 #include "markov/messages/long_lines.cuh"
 
-// The lanes of a warp share the labels of a pixel: its data costs and its four messages are read once and
-// written once, in whole vectors, and stay in registers in between.
+// The labels of a pixel are spread over the lanes of a warp. Its data costs and its four messages are read
+// once and written once, in whole vectors, and stay in registers in between.
 //
-// Floor: for each label of half the pixels an iteration reads five values and writes four. At 3.35e12 B/s an
-// H100 takes 0.542 ms (4 bytes a value) or 0.271 ms (2 bytes) for all levels of 450x375 pixels, 64 labels, 35
-// iterations. Measured for the whole method (bench/results, commit 8dcea97): 0.724 and 0.408 ms; for 900x750
-// pixels and 256 labels 81 and 79 % of that bandwidth, as much as a copy reaches. Iterations of few pixels
-// are bound by launches: 2.0 us. A cluster of 16 CUDA blocks without launches took 2.7 to 3.8.
+// Lower bound: for each label of half the pixels, an iteration reads five values and writes four. At 3.35e12
+// B/s an H100 takes 0.542 ms (4 bytes per value) or 0.271 ms (2 bytes) for all levels of 450x375 pixels, 64
+// labels, 35 iterations. Measured for the whole method (bench/results, commit 8dcea97): 0.724 and 0.408 ms.
+// For 900x750 pixels and 256 labels it reaches 81 and 79 % of that bandwidth, as much as a copy does.
+// Iterations of few pixels are bound by launches, which take 2.0 us. Without launches, in a cluster of 16
+// CUDA blocks, they took 2.7 to 3.8 us.
 namespace parafield {
 namespace {
 
@@ -106,8 +107,8 @@ __global__ void __launch_bounds__(threads)
   read_any(sum_of(data, in), own, packing, units, beliefs, staged);
 }
 
-/// Reads the beliefs of all pixels from the coarser level. A group of lanes reads the four pixels of a block in
-/// turn.
+/// Reads the beliefs of all pixels from the coarser level. A group of lanes reads the four pixels of a block
+/// in turn.
 template <class Value, int PerLane>
 __global__ void __launch_bounds__(threads)
     read_coarse_kernel(PairUnits units, Packing packing, PropagationLevel<Value> level,
@@ -145,7 +146,7 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// Threads of the CUDA block of one pixel.
+/// Threads of the CUDA block that computes a pixel.
 int long_threads(LabelGrid grid) {
   int count = 32;
   while (count < 512 && count < grid.count()) count *= 2;

@@ -3,32 +3,33 @@
 #include "markov/levels/rows.hpp"
 #include "markov/messages/messages.hpp"
 
-/// Lower envelopes of a chunk's messages, on the CPU. In an unnamed namespace: each instruction set has a copy.
+/// Lower envelopes of a chunk's messages, on the CPU. In an unnamed namespace, because each instruction set
+/// has its own copy.
 namespace parafield {
 namespace {
 
-/// Pair costs of the edges of a chunk's first N pixels to one neighbor. Loops over chunks of few pixels are compiled
-/// for a smaller N.
+/// Pair costs of the edges of a chunk's first N pixels to one neighbor. Loops over chunks of few pixels are
+/// compiled for a smaller N.
 template <class Value, int N>
 struct EdgeCosts {
   Value slope[N], limit[N];
   float unrounded[N];  // slope, for quadratic costs
 };
 
-/// Finds the pair costs of the edges to neighbor k.
+/// Finds the pair costs of a chunk's edges to neighbor k.
 template <class Value, int N>
 void find_edge_costs(const PropagationLevel<Value>& level, const PairUnits& units, int k, int y, int first,
                      int i0, EdgeCosts<Value, N>& costs) {
   const View<float>& plane = level.weights.used[edge_plane(k)];
   const Offset to = neighbor_offset(k);
   constexpr int n = N;
-  float weights[2 * n];  // of edges of all columns from the chunk's first on
+  float weights[2 * n];  // of the edges in all columns from the chunk's first on
   if (plane) {
     const int begin = 2 * i0 + first + (is_forward(k) ? 0 : to.x);
     const float* const row = plane.row(clamp(is_forward(k) ? y : y + to.y, 0, level.height - 1));
     const int inside = smaller(2 * n, level.width - begin);
     for (int i = larger(-begin, 0); i < inside; ++i) weights[i] = row[begin + i];
-    for (int i = larger(inside, 0); i < 2 * n; ++i) weights[i] = 0;  // edges out of the image
+    for (int i = larger(inside, 0); i < 2 * n; ++i) weights[i] = 0;  // edges that leave the image
     if (begin < 0) weights[0] = 0;
   } else {
     for (int i = 0; i < 2 * n; ++i) weights[i] = 1;
@@ -43,7 +44,7 @@ void find_edge_costs(const PropagationLevel<Value>& level, const PairUnits& unit
 }
 
 /// Lower envelope for linear costs over `count` labels, h[l] = min over m of h[m] + slope |l - m|, in two
-/// passes (Grauer-Gray section 3). `spare`: room for as many values.
+/// passes (Grauer-Gray section 3). `spare`: memory for as many values.
 template <int N>
 void lower_linear(Labeled<float> h, Labeled<float> spare, int count, const EdgeCosts<float, N>& costs) {
   constexpr int n = N;

@@ -3,7 +3,7 @@
 #include "markov/levels/packing.cuh"
 #include "markov/messages/messages.hpp"
 
-/// Messages of a pixel whose labels the lanes of a warp share.
+/// Messages of a pixel whose labels are spread over the lanes of a warp.
 namespace parafield {
 namespace {
 
@@ -18,7 +18,7 @@ __device__ void find_received(const PropagationLevel<Value>& level, const Propag
   find_edges(level, 0, x, y, values, edges);
 }
 
-/// Not below any belief. The highest pair cost can be added without overflow.
+/// At least as high as any belief. Adding the highest pair cost does not overflow 16 bits.
 constexpr std::uint32_t far16 = 8 * most_units;
 
 /// Pair costs of the four edges of a pixel.
@@ -69,7 +69,7 @@ __device__ void find_least(const LaneMessages<std::uint16_t, PerLane>& h, int la
       for (int i = 1; i < PerLane / 2; ++i) word = least_of(word, h[k + j].word[i]);
       both[j] = word;
     }
-    // The least of each word's halves, two messages side by side.
+    // Least value of each word's halves, for two messages in one word.
     const std::uint32_t word =
         least_of(__byte_perm(both[0], both[1], 0x5410), __byte_perm(both[0], both[1], 0x7632));
     const std::uint32_t all = least_over(word, lanes);
@@ -89,7 +89,8 @@ __device__ void finish(LaneMessages<Value, PerLane>& h, const WordOf<Value> (&le
   }
 }
 
-/// Lower envelopes of the messages for linear costs over one row of labels: see lower_linear in cpu.cpp.
+/// Lower envelopes of the messages for linear costs over one row of labels: see lower_linear in
+/// envelopes.hpp.
 template <int PerLane>
 __device__ void lower_labels(LaneMessages<float, PerLane>& h, int lane, int lanes,
                              const PixelEdges<float>& edges) {
@@ -157,7 +158,7 @@ __device__ void lower_labels(LaneMessages<std::uint16_t, PerLane>& h, int lane, 
         a[at(i)] = raised_least(a[at(i - 1)], slope_a, a[at(i)]);
         b[at(i)] = raised_least(b[at(i - 1)], slope_b, b[at(i)]);
       }
-      // Last values of both halves of a lane's labels; each word holds those of two messages.
+      // Last values of both halves of a lane's labels. Each word holds the values of two messages.
       const std::uint32_t lows = __byte_perm(a[at(half - 1)], b[at(half - 1)], 0x5410),
                           highs = __byte_perm(a[at(half - 1)], b[at(half - 1)], 0x7632);
       const std::uint32_t first = direction == 0 ? lows : highs, second = direction == 0 ? highs : lows;
@@ -197,7 +198,7 @@ __device__ void lower_line(float (&values)[Count], float slope) {
     values[i] = least_of(up[i], fma(-slope, float(i), least));
   }
 }
-/// The same for words, whose halves are two envelopes side by side.
+/// The same for words, whose two halves are separate envelopes.
 template <int Count>
 __device__ void lower_line(std::uint32_t (&values)[Count], std::uint32_t slope) {
   slope = filled(slope);
@@ -206,7 +207,8 @@ __device__ void lower_line(std::uint32_t (&values)[Count], std::uint32_t slope) 
   PF_UNROLL
   for (int i = Count - 2; i >= 0; --i) values[i] = raised_least(values[i + 1], slope, values[i]);
 }
-/// Lower envelope over the row of labels that a lane holds. The halves of words follow each other.
+/// Lower envelope over the row of labels that a lane holds. If a word has two halves, all low halves come
+/// before all high halves in the row.
 template <int Words>
 __device__ void lower_row(float (&values)[Words], float slope, float) {
   lower_line(values, slope);
@@ -221,8 +223,8 @@ __device__ void lower_row(std::uint32_t (&values)[Words], std::uint32_t slope, s
   lower_line(values, slope);
 }
 
-/// Lower envelopes of the messages over a square grid of labels, a row in each lane: along the rows in
-/// registers, then down the columns in shared memory. `shared`: the warp's own, see shared_words.
+/// Lower envelopes of the messages over a square grid of labels, with one row in each lane: along the rows in
+/// registers, then down the columns in shared memory. `shared`: this warp's part, see shared_words.
 template <class Value, int PerLane>
 __device__ void lower_grid(LaneMessages<Value, PerLane>& h, int lane, int lanes, int rows,
                            const PixelEdges<Value>& edges, WordOf<Value>* shared) {

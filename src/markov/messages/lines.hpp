@@ -3,17 +3,17 @@
 #include "core/cpu/lanes.hpp"
 #include "markov/messages/envelopes.hpp"
 
-/// Messages of 16 bits over a row of labels with linear costs, on the CPU. In an unnamed namespace: each instruction
-/// set has a copy.
+/// 16-bit messages over a row of labels with linear costs, on the CPU. In an unnamed namespace, because each
+/// instruction set has its own copy.
 ///
-/// Some pixels lie side by side in a vector, and their messages to all four neighbors are made together: upwards
-/// through the labels with the running minima in registers, then downwards. For each label and vector that is nine
-/// loads, eight stores and 34 operations.
+/// A vector holds several pixels, and their messages to all four neighbors are computed together: upward
+/// through the labels with the running minima in registers, then downward. That takes nine loads, eight
+/// stores and 34 operations for each label and vector.
 namespace parafield {
 namespace {
 
-/// Computes the messages that `lanes` pixels of a chunk, from number `i` on, send from those that they have received.
-/// `sends`: whether there is a neighbor. `scratch`: four vectors for each label.
+/// Computes the messages that `lanes` pixels of a chunk, from index `i` on, send from those that they have
+/// received. `sends`: whether there is a neighbor. `scratch`: four vectors for each label.
 template <int N>
 void send_lanes(int labels, Labeled<std::uint16_t> data, const Labeled<std::uint16_t> (&in)[4],
                 const Labeled<std::uint16_t> (&out)[4], const bool (&sends)[4],
@@ -21,10 +21,10 @@ void send_lanes(int labels, Labeled<std::uint16_t> data, const Labeled<std::uint
   Lanes slope[4], least[4], running[4];
   for (int k = 0; k < 4; ++k) {
     load(slope[k], costs[k].slope + i);
-    running[k] = Lanes{} + std::uint16_t(0xffff - most_units);  // with a slope it still fits
+    running[k] = Lanes{} + std::uint16_t(0xffff - most_units);  // adding a slope does not overflow
     least[k] = Lanes{} + std::uint16_t(0xffff);
   }
-  // Local pointers: `scratch` may overlap with what references refer to, as far as the compiler knows.
+  // Local copies of the pointers, because as far as the compiler knows, `scratch` may alias the originals.
   const std::uint16_t *from_data = data[0] + i, *from[4];
   std::ptrdiff_t pitches[4];
   for (int k = 0; k < 4; ++k) from[k] = in[k][0] + i, pitches[k] = in[k].pitch;

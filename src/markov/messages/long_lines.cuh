@@ -2,8 +2,8 @@
 #pragma once
 #include "markov/messages/pixel.cuh"
 
-/// Messages of more labels than the lanes of a warp can take, and of quadratic costs. A CUDA block works on
-/// each pixel. It computes its messages in place, line by line of the grid of labels.
+/// Messages of more labels than the lanes of a warp can hold, and of quadratic costs. A CUDA block computes
+/// each pixel's messages in place, one line of the grid of labels after the other.
 namespace parafield {
 namespace {
 
@@ -14,8 +14,8 @@ __device__ int along(int slope, int steps, int value) { return value + slope * s
 /// Line of labels: a row or a column of the grid.
 template <class Value>
 struct Line {
-  Value *h, *up;      // values, and room for as many in the same layout
-  int stride, count;  // values from one label to the next; labels
+  Value *h, *up;      // values, and memory for as many in the same layout
+  int stride, count;  // values from one label to the next; number of labels
 };
 
 /// Lower envelope for linear costs, by one thread.
@@ -94,7 +94,7 @@ __device__ void lower_quadratic(Value* h, Value* spare, const PairUnits& units, 
   __syncthreads();
 }
 
-/// Belief of a label in messages that a pixel has received.
+/// Belief of a label, from the messages that a pixel has received.
 template <class Value>
 struct BeliefOf {
   const Value *data, *in[4];
@@ -132,7 +132,7 @@ __device__ void read_pixel_together(BeliefFunction belief, int x, int y, const P
   const int best = labels[0];
   const float least = scan[0];
   __syncthreads();
-  if (beliefs.costs.margin) {  // of the labels that are not beside the best one
+  if (beliefs.costs.margin) {  // of the labels that are not adjacent to the best one
     float rest = most_margin;
     for (int label = thread; label < grid.count(); label += count)
       if (!is_beside(grid, label, best)) rest = smaller(rest, belief(label));
@@ -253,7 +253,8 @@ __global__ void read_long_kernel(PairUnits units, int values, PropagationLevel<V
                       reinterpret_cast<float*>(shared));
 }
 
-/// Reads the beliefs of a pixel from the coarser level, if there is one. Shared memory as above.
+/// Reads the beliefs of a pixel from the coarser level, if there is one. Shared memory: two values for each
+/// thread.
 template <class Value>
 __global__ void read_long_coarse_kernel(PairUnits units, int values, PropagationLevel<Value> level,
                                         PropagationLevel<Value> coarser, int coarser_color, Beliefs beliefs) {

@@ -2,11 +2,11 @@
 #pragma once
 #include "markov/messages/lanes.cuh"
 
-/// Pixels whose labels the lanes of a warp share, and their beliefs.
+/// Pixels whose labels are spread over the lanes of a warp, and their beliefs.
 namespace parafield {
 namespace {
 
-/// Finds a pixel by its number among those of a color. Returns false if its row has no such pixel.
+/// Finds a pixel by its index among the pixels of a color. Returns false if its row has no such pixel.
 __device__ bool find_pixel(int width, int color, int pixel, int& x, int& y) {
   const int columns = (width + 1) / 2;
   y = pixel / columns;
@@ -17,11 +17,11 @@ __device__ bool find_pixel(int width, int color, int pixel, int& x, int& y) {
 /// Pixel that a thread works on.
 struct OwnPixel {
   int x, y;
-  int lane;     // number of this thread among the pixel's lanes
+  int lane;     // index of this thread among the pixel's lanes
   bool inside;  // whether there is such a pixel
 
   __device__ OwnPixel(int x, int y, int lane) : x(x), y(y), lane(lane), inside(true) {}
-  /// `pixel`: number among the pixels of a color.
+  /// `pixel`: index among the pixels of a color.
   __device__ OwnPixel(int width, int height, int color, int pixel, int lane) : lane(lane) {
     inside = find_pixel(width, color, pixel, x, y) && y < height;
     if (!inside) x = y = 0;
@@ -70,7 +70,7 @@ __device__ void read_pixel(const LaneValues<Value, PerLane>& sums, const OwnPixe
     if (other < least || (other == least && label < best)) least = other, best = label;
   }
   const int ly = packing.rows ? best / grid.nx : 0, lx = best - ly * grid.nx;
-  float rest = most_margin;  // least belief of the labels that are not beside the best one
+  float rest = most_margin;  // least belief of the labels that are not adjacent to the best one
   if (beliefs.costs.margin) {
     const bool beside_row = row >= ly - 1 && row <= ly + 1;
     PF_UNROLL
@@ -108,8 +108,8 @@ __device__ void read_pixel(const LaneValues<Value, PerLane>& sums, const OwnPixe
   if (inside_y && row == ly + 1) costs.after_y(x, y) = middle * cost;
 }
 
-/// Stores the label of least belief of a row of labels, and the beliefs around it: read_pixel for 16 bits. Beliefs go
-/// to shared memory, `staged`, of the lanes of a pixel: room for their values. All lanes of a warp must call this.
+/// read_pixel for 16 bits and a grid with one row of labels. `staged`: shared memory for the values of the
+/// pixel's lanes. All lanes of a warp must call this.
 template <int PerLane>
 __device__ void read_line(const LaneValues<std::uint16_t, PerLane>& sums, const OwnPixel& own,
                           const Packing& packing, const PairUnits& units, const Beliefs& beliefs,
@@ -117,7 +117,7 @@ __device__ void read_line(const LaneValues<std::uint16_t, PerLane>& sums, const 
   constexpr int words = PerLane / 2;
   constexpr std::uint32_t far = 0xffff;
   const int lane = own.lane, lanes = packing.lanes, labels = units.grid.nx, x = own.x, y = own.y;
-  // A belief and its label in one number, whose least has the lowest label of the least belief.
+  // A belief and its label in one number: the least number has the lowest label of least belief.
   std::uint32_t least = ~0u;
   PF_UNROLL
   for (int i = 0; i < words; ++i) {
@@ -150,7 +150,7 @@ __device__ void read_line(const LaneValues<std::uint16_t, PerLane>& sums, const 
   for (int k = lane; k < 3; k += lanes)
     if (const int label = best - 1 + k; label >= 0 && label < lanes * PerLane)
       staged[place_of_label(label)] = std::uint16_t(far);
-  if (labels < lanes * PerLane)  // what is no label
+  if (labels < lanes * PerLane)  // padding that is no label
     for (int label = labels + lane; label < lanes * PerLane; label += lanes)
       staged[place_of_label(label)] = std::uint16_t(far);
   __syncwarp();
@@ -165,7 +165,8 @@ __device__ void read_line(const LaneValues<std::uint16_t, PerLane>& sums, const 
     costs.margin(x, y) = rest < far ? float(int(rest) - int(high(least))) * cost : most_margin;
 }
 
-/// Reads a pixel in the way that its values need. `staged`: for each warp, room for the values of its lanes.
+/// Calls read_line or read_pixel, depending on the values. `staged`: shared memory for the values of all
+/// lanes of the CUDA block.
 template <class Value, int PerLane>
 __device__ void read_any(const LaneValues<Value, PerLane>& sums, const OwnPixel& own, const Packing& packing,
                          const PairUnits& units, const Beliefs& beliefs, Value* staged) {
@@ -176,7 +177,8 @@ __device__ void read_any(const LaneValues<Value, PerLane>& sums, const OwnPixel&
   read_pixel(sums, own, packing, units, beliefs);
 }
 
-/// Words of shared memory of a warp for lower_grid: four messages of `rows` rows, and slopes, for each pixel.
+/// Words of shared memory per warp for lower_grid: for each pixel, four messages of `rows` rows, and four
+/// slopes.
 template <class Value, int PerLane, bool Rows>
 int shared_words(const Packing& packing, int rows) {
   constexpr int words = LaneValues<Value, PerLane>::words, pitch = words + 1 - words % 2;

@@ -4,12 +4,12 @@
 #include "markov/levels/rows.hpp"
 #include "markov/messages/messages.hpp"
 
-/// Messages of a level's rows, on the CPU: where a chunk of pixels finds those that it has received, and keeps those
-/// that it sends. In an unnamed namespace: each instruction set has a copy.
+/// Messages of a level's rows, on the CPU: where a chunk of pixels reads received messages and stores sent
+/// ones. In an unnamed namespace, because each instruction set has its own copy.
 namespace parafield {
 namespace {
 
-/// Messages of a chunk over its pixels' edges to the left, up, to the right and down (neighbor_offset).
+/// Messages of a chunk over the left, upper, right and lower edges of its pixels (neighbor_offset).
 template <class Value>
 struct Messages {
   Labeled<Value> with[4];
@@ -24,21 +24,22 @@ Messages<Value> edges_of(const Rows<Value>& rows, int set, int y, int first, int
            {rows.down(set, y + 1, first) + i0, rows.pitch}}};
 }
 
-/// Messages that every second pixel of a row has received, those of columns 2 i + parity from i = i0 on. The
-/// color that sent last, `ended_with`, received its messages before, in the first set of edges.
+/// Messages received by the pixels in columns 2 i + parity of a row, from i = i0 on. For the color that sent
+/// last, `ended_with`, they arrived before the last iteration and are in the first set of edges.
 template <class Value>
 Messages<Value> received_by(const Rows<Value>& rows, int ended_with, int y, int parity, int i0) {
   return edges_of(rows, ((parity + y) & 1) == ended_with ? 0 : 1, y, parity, i0);
 }
 
-/// Room for the messages that a chunk's pixels have received.
+/// Memory for the messages that a chunk's pixels have received.
 template <class Value>
 struct ReceivedRoom {
-  Value* memory;     // four chunks for all labels
-  int block_y = -1;  // the messages of this row of the coarser level lie there, if it is a row of one chunk
+  Value* memory;     // four chunks per label
+  int block_y = -1;  // row of the coarser level whose messages are there, if it has one chunk; else -1
 };
 
-/// Messages that a chunk's pixels have received at the coarser level, where two columns of pixels take turns.
+/// Messages that a chunk's pixels have received at the coarser level, where even and odd columns are
+/// interleaved.
 template <class Value>
 Messages<Value> received_by_blocks(const Rows<Value>& coarser, int ended_with, int y, int i0, bool only_chunk,
                                    ReceivedRoom<Value>& room) {
@@ -59,7 +60,8 @@ Messages<Value> received_by_blocks(const Rows<Value>& coarser, int ended_with, i
   return all;
 }
 
-/// Messages that a chunk's pixels have received before an iteration. `only_chunk`: of its row.
+/// Messages that a chunk's pixels have received before an iteration. `only_chunk`: whether it is the only one
+/// of its row.
 template <class Value>
 Messages<Value> received_before(const Rows<Value>& rows, const Rows<Value>& coarser,
                                 const Iteration& iteration, int y, int first, int i0, bool only_chunk,

@@ -4,7 +4,8 @@
 #include "markov/levels/pack_row.hpp"
 #include "markov/messages/messages.hpp"
 
-/// Labels of least belief of a chunk's pixels, on the CPU. In an unnamed namespace: each instruction set has a copy.
+/// Labels of least belief of a chunk's pixels, on the CPU. In an unnamed namespace, because each instruction
+/// set has its own copy.
 namespace parafield {
 namespace {
 
@@ -14,7 +15,7 @@ struct LeastBeliefs {
   using Index = std::conditional_t<sizeof(Value) == 2, std::uint16_t, int>;
   Value least[chunk<Value>];
   Index best[chunk<Value>];
-  Value rest[chunk<Value>];  // least beliefs of the labels that are not beside the best ones
+  Value rest[chunk<Value>];  // least beliefs of the labels that are not adjacent to the best ones
 
   void clear() {
     for (int i = 0; i < chunk<Value>; ++i) best[i] = 0, least[i] = farthest<Value>;
@@ -52,9 +53,9 @@ void find_rest(LabelGrid grid, LeastBeliefs<Value>& winners, Labeled<Value> beli
     }
 }
 
-/// Labels of least belief of a chunk's pixels from number i on, `Vectors` of them. `find_sums(label, sums)`: their
-/// beliefs, which are stored in `belief`. `rest`: least beliefs of the labels that are not beside the best ones; null =
-/// not wanted.
+/// Finds the labels of least belief of `Vectors` vectors of a chunk's pixels, from index i on.
+/// find_sums(label, sums) computes their beliefs, which are stored in `belief`. `rest_of`: see
+/// LeastBeliefs::rest; null = not wanted.
 template <int Vectors, class FindSums>
 PF_INLINE void find_winners(int labels, FindSums find_sums, Labeled<std::uint16_t> belief, int i,
                             std::uint16_t* least_of, std::uint16_t* best_of, std::uint16_t* rest_of) {
@@ -79,15 +80,15 @@ PF_INLINE void find_winners(int labels, FindSums find_sums, Labeled<std::uint16_
     for (int v = 0; v < Vectors; ++v) {
       Lanes sum;
       load(sum, belief[label] + i + v * lanes);
-      const Lanes apart = best[v] - std::uint16_t(label - 1);  // 0, 1 or 2 beside the best one
+      const Lanes apart = best[v] - std::uint16_t(label - 1);  // 0 to 2 for the best label and adjacent ones
       lower_to(rest[v], apart > 2 ? sum : all_ones);
     }
   }
   for (int v = 0; v < Vectors; ++v) store(rest_of + i + v * lanes, rest[v]);
 }
 
-/// Computes the beliefs of a chunk's pixels, the sums of the values sources[i][label], and finds the labels of least
-/// belief; `rest` only if margins are wanted.
+/// Computes the beliefs of a chunk's pixels, the sums of the values sources[i][label], and finds the labels
+/// of least belief. With `margins`, also finds LeastBeliefs::rest.
 template <int Sources, class Value>
 void find_least(LabelGrid grid, const Labeled<Value> (&sources)[Sources], Labeled<Value> belief, bool margins,
                 LeastBeliefs<Value>& winners) {
@@ -124,12 +125,13 @@ void find_least(LabelGrid grid, const Labeled<Value> (&sources)[Sources], Labele
   if (margins) find_rest(grid, winners, belief);
 }
 
-/// Place of pixel i of a chunk whose values are in halved order.
+/// Index of the values of pixel i in a chunk in halved order.
 struct HalvedPlace {
   int operator()(int i) const { return i / byte_lanes * byte_lanes + halved(i % byte_lanes); }
 };
 
-/// The same for the data costs of a mix: pixels 2 i + parity of a row, from i0 on. All values are in halved order.
+/// The same for the data costs of a mix: pixels 2 i + parity of a row, from i0 on. All values are in halved
+/// order.
 template <int Channels>
 void find_least(const MixRow<Channels>& row, int parity, int i0, int labels, Labeled<std::uint16_t> received,
                 Labeled<std::uint16_t> belief, bool margins, LeastBeliefs<std::uint16_t>& winners) {
@@ -147,7 +149,8 @@ void find_least(const MixRow<Channels>& row, int parity, int i0, int labels, Lab
   }
 }
 
-/// Stores the labels of least belief of a chunk's pixels, and the beliefs around them. `place`: of a pixel's values.
+/// Stores the labels of least belief of a chunk's pixels, and the beliefs around them. place(i): index of the
+/// values of pixel i.
 template <class Value, class Place>
 void store_beliefs(const PairUnits& units, const LeastBeliefs<Value>& winners, Labeled<Value> belief,
                    int first, int i0, int y, const Beliefs& beliefs, Place place) {

@@ -2,14 +2,14 @@
 #pragma once
 #include "core/arithmetic.hpp"
 
-/// DataTerm::mix in whole units of `mix_unit`. What it compares of a pixel are the bytes of three words:
+/// DataTerm::mix in whole units of `mix_unit`. It compares the bytes of three words of each pixel:
 ///   color     red, green, blue; the highest byte is 0 (gray: luma three times)
-///   gradient  horizontal derivatives of red, green, blue in quarters: see gradient_code; the highest byte is 0
+///   gradient  horizontal derivatives of red, green, blue in quarters (gradient_code); the highest byte is 0
 ///   census    the census transform, 24 bits; the highest byte is the weight of absolute differences, 0..4
 namespace parafield {
 
 constexpr float mix_unit = 1.0f / 250;
-constexpr int most_mix = 656;       // most units
+constexpr int most_mix = 656;       // largest mix, in units
 constexpr int most_mix_weight = 4;  // weight of absolute differences where there is texture
 
 /// Planes of a frame's words.
@@ -27,7 +27,7 @@ PF_HD MixWords words_at(const MixPlanes<Word>& planes, std::ptrdiff_t at) {
   return {planes.color[at], planes.gradient[at], planes.census[at]};
 }
 
-/// Sum of the absolute differences of a word's bytes, of which the highest is 0.
+/// Sum of the absolute differences of the bytes of two words. The highest bytes must be 0.
 PF_HD int byte_differences(std::uint32_t a, std::uint32_t b) {
 #ifdef __CUDA_ARCH__
   return int(__vsadu4(a, b));
@@ -40,14 +40,14 @@ PF_HD int byte_differences(std::uint32_t a, std::uint32_t b) {
 #endif
 }
 
-/// Number of the lowest 24 bits that differ.
+/// Number of bits that differ among the lowest 24.
 PF_HD int bit_differences(std::uint32_t a, std::uint32_t b) {
   const std::uint32_t different = (a ^ b) & 0xffffffu;
 #ifdef __CUDA_ARCH__
   return __popc(different);
 #else
-  // The sums of the three bytes are added one by one: g++ takes the usual product for a call of popcount, which
-  // it cannot vectorize.
+  // The sums of the three bytes are added one by one, because g++ recognizes the usual multiplication as a
+  // popcount, which it cannot vectorize.
   std::uint32_t sum = different - (different >> 1 & 0x55555555u);
   sum = (sum & 0x33333333u) + (sum >> 2 & 0x33333333u);
   sum = (sum + (sum >> 4)) & 0x0f0f0fu;
@@ -55,7 +55,8 @@ PF_HD int bit_differences(std::uint32_t a, std::uint32_t b) {
 #endif
 }
 
-// The three parts of the mix: what they count at most, and their units. An absolute difference counts its weight.
+// Largest counts of the three parts of the mix, and the units of each count. An absolute difference counts
+// its weight.
 constexpr int most_mix_bits = 10, most_mix_color = 3 * 18, most_mix_gradient = 4 * 6;
 constexpr int units_of_bit = 20, units_of_gradient = 10;
 
@@ -73,18 +74,18 @@ PF_HD float mixed_difference(const MixWords& a, const MixWords& b, float limit) 
   return b.census >> 31 ? limit : smaller(mix, limit);
 }
 
-/// Byte of an intensity.
+/// An intensity as a byte.
 PF_HD std::uint32_t intensity_code(float value) { return std::uint32_t(clamp(value + 0.5f, 0.0f, 255.0f)); }
 
-/// Byte of a derivative in quarters. Beyond +-32 derivatives are reflected into the range: so two bytes never
-/// differ by more than their derivatives do.
+/// A derivative as a byte, in quarters. Derivatives beyond +-32 are reflected into the range, so that two
+/// bytes never differ by more than their derivatives do.
 PF_HD std::uint32_t gradient_code(float derivative) {
   const float quarters = 4 * clamp(derivative, -1000.0f, 1000.0f);
   const std::uint32_t code = std::uint32_t(int(quarters + (4096 + 128.5f))) & 511u;  // rounded
   return code > 255 ? 511 - code : code;
 }
 
-/// Derivative along x from the pixels beside: beyond the border the nearest pixel stands in.
+/// Derivative along x from the pixels before and after. At the border, pass the nearest pixel instead.
 PF_HD float central_difference(float before, float after) { return 0.5f * (after - before); }
 
 }  // namespace parafield

@@ -3,17 +3,17 @@
 #include "markov/levels/packing.cuh"
 #include "markov/mix/pack.hpp"
 
-// A CUDA block takes some pixels of a row. The words of their matches go to shared memory first, as those of
-// neighboring pixels and labels are the same.
+// A CUDA block computes some pixels of a row. It first loads the words of their matches into shared memory,
+// because neighboring pixels and labels share them.
 namespace parafield {
 namespace {
 
-/// Place of a column in a row of shared memory, so that the lanes of a warp, whose labels are 16 apart, use
-/// different banks.
+/// Position of a column in a row of shared memory, padded so that the lanes of a warp, whose labels are 16
+/// apart, use different banks.
 __device__ __host__ int place_of(int column) { return column + 8 * (column >> 4) + 4 * (column >> 6); }
 
-/// Words of a row of shared memory for so many columns. With a row of labels in each lane, rows use different
-/// banks.
+/// Words of a row of shared memory for `columns` columns. If each lane has a row of labels, rows use
+/// different banks.
 int row_words(int columns, const Packing& packing) {
   const int words = place_of(columns - 1) + 1, pixels = 32 / packing.lanes;
   return packing.rows ? (words - pixels + 31) / 32 * 32 + pixels : words;

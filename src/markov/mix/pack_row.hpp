@@ -3,24 +3,24 @@
 #include "core/cpu/lanes.hpp"
 #include "markov/levels/rows.hpp"
 
-// The words of a row are taken apart into rows of bytes, even and odd columns apart, as levels store them. Then a
-// vector holds the bytes of 16, 32 or 64 pixels.
+// The words of a row are split into rows of bytes, with even and odd columns separate, as levels store them.
+// A vector then holds the bytes of 16, 32 or 64 pixels.
 namespace parafield {
 namespace {
 
-/// A row of pixels and the rows of their matches, as rows of bytes: those of colors, of gradients and of the census.
-/// `Channels`: 3, or 1 where all three bytes of a color are the same (MixedCosts::gray).
+/// A row of pixels and the rows of their matches, as rows of bytes: of colors, of gradients and of the
+/// census. `Channels`: 3, or 1 if all three bytes of a color are the same (MixedCosts::gray).
 template <int Channels>
 class MixRow {
  public:
-  /// Bytes of `byte_lanes` pixels of a parity, from number i on.
+  /// Bytes of `byte_lanes` pixels of one parity, from index i on.
   struct Pixels {
     ByteLanes bytes[2 * Channels + 3];
-    Lanes factors[2];  // of weighted_sum: of gradients and of color
+    Lanes factors[2];  // for weighted_sum: factors of gradients and of color
     int parity, i;
   };
 
-  /// Takes row y apart. `memory`: mix_row_bytes.
+  /// Splits row y. `memory`: mix_row_bytes bytes.
   MixRow(const Energy<MixedCosts>& energy, const PairUnits& units, int y, std::uint8_t* memory)
       : data_(energy.data),
         width_(energy.width),
@@ -28,7 +28,7 @@ class MixRow {
         pitch_(mix_columns(energy.grid, energy.width)),
         memory_(memory) {
     static_assert(units_of_bit == 2 * units_of_gradient);
-    constexpr int most_factor = low_units / most_mix;  // of a mix_unit
+    constexpr int most_factor = low_units / most_mix;  // highest per_mix
     static_assert(most_factor * units_of_gradient < 256 && 3 * most_factor * most_mix_weight < 256);
     const int end = data_.x0 + energy.grid.nx - 1;
     const int least = smaller(data_.x0 * data_.step, end * data_.step),
@@ -39,7 +39,7 @@ class MixRow {
       const int count = columns(parity), pitch = pitch_;
       take_bytes(data_.a, at, count, a(parity));
       const std::uint32_t* const words = data_.a.census + at;
-      // One byte of gray stands for three.
+      // One byte of gray counts for three.
       const int of_gradient = units.per_mix * units_of_gradient, of_color = units.per_mix * (3 / Channels);
       std::uint8_t *const gradient = factors(parity), *const color = gradient + pitch;
 #pragma GCC ivdep  // scratch memory does not overlap with planes
@@ -51,7 +51,7 @@ class MixRow {
     }
   }
 
-  /// Takes the matches of the labels of row ly apart.
+  /// Splits the matches of the labels of row ly.
   void match(int ly) const {
     const std::ptrdiff_t to = (y_ + data_.y0 + ly) * data_.pitch + first_;
     for (int parity = 0; parity < 2; ++parity)
@@ -73,8 +73,8 @@ class MixRow {
     return of;
   }
 
-  /// Units of label lx at these pixels, in halved order: the arithmetic of mixed_units. Beyond the last column they are
-  /// 0.
+  /// Computes the units of label lx at these pixels, in halved order, as mixed_units does. Beyond the last
+  /// column they are 0.
   PF_INLINE void find_units(const Pixels& of, int lx, Lanes (&units)[2]) const {
     const int column = of.parity + (data_.x0 + lx) * data_.step - first_;
     const std::uint8_t* const to = b(column & 1) + (column >> 1) + of.i;
@@ -83,7 +83,7 @@ class MixRow {
       load(bytes, to + k * pitch_);
       return bytes;
     };
-    // Sum of the differences of all channels; that of gray counts once.
+    // Sum of the differences of all channels; gray is one channel.
     const auto differences = [&](int first, int most) {
       ByteLanes sum = distance(of.bytes[first], match_of(first));
       PF_UNROLL
@@ -100,7 +100,7 @@ class MixRow {
                     z = of.bytes[census + 2] ^ match_of(census + 2);
     ByteLanes bits = bits_of(x ^ y ^ z, (x & y) | (z & (x ^ y)));
     lower_to(bits, ByteLanes{} + std::uint8_t(most_mix_bits));
-    // A bit counts as much as two gradients; one of gray stands for three.
+    // A bit counts as much as two gradients, and a gradient of gray counts for three.
     const ByteLanes one = Channels == 1 ? bits + gradient : bits;
     weighted_sum(one + one + gradient, color, of.factors, units);
   }
@@ -110,7 +110,7 @@ class MixRow {
   std::uint8_t* a(int parity) const { return memory_ + parity * rows_of_bytes * pitch_; }
   std::uint8_t* b(int parity) const { return memory_ + (2 + parity) * rows_of_bytes * pitch_; }
   std::uint8_t* factors(int parity) const { return memory_ + (4 * rows_of_bytes + 2 * parity) * pitch_; }
-  /// Takes the words of every second pixel from `first` on apart.
+  /// Splits the words of every second pixel, from `first` on, into rows of bytes.
   void take_bytes(const MixPlanes<const std::uint32_t>& planes, std::ptrdiff_t first, int count,
                   std::uint8_t* to) const {
     const int pitch = pitch_;
@@ -144,8 +144,8 @@ void with_channels(const MixedCosts& mix, Use use) {
   mix.gray ? use.template operator()<1>() : use.template operator()<3>();
 }
 
-/// Stores the data costs of DataTerm::mix of row y as row `to_y` of a level: whole numbers all along, where
-/// PairUnits::per_mix is not 0. `memory`: mix_row_bytes.
+/// Stores the data costs of DataTerm::mix of row y as row `to_y` of a level, with integers only.
+/// PairUnits::per_mix must not be 0. `memory`: mix_row_bytes bytes.
 template <int Channels>
 void pack_mix_row(const Energy<MixedCosts>& energy, const PairUnits& units, int y,
                   const Rows<std::uint16_t>& rows, int to_y, void* memory) {
@@ -170,11 +170,11 @@ void pack_mix_row(const Energy<MixedCosts>& energy, const PairUnits& units, int 
   }
 }
 
-/// Two rows of pixels of a mix without a second row of labels, in a thread's scratch memory.
+/// Two rows of pixels of a mix whose grid has one row of labels, in a thread's scratch memory.
 template <int Channels>
 class MixRows {
  public:
-  /// Rows y and, with `below`, y + 1. `memory`: two rows' mix_row_bytes.
+  /// Rows y and, with `below`, y + 1. `memory`: mix_row_bytes for two rows.
   MixRows(const Energy<MixedCosts>& energy, const PairUnits& units, int y, bool below, void* memory)
       : rows_{{energy, units, y, static_cast<std::uint8_t*>(memory)},
               {energy, units, y + int(below),

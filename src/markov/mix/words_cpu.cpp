@@ -61,8 +61,8 @@ void pack_words(const float* const (&luma)[5], const float* const (&colors)[3], 
     for (int x = 0; x < width; ++x) census[x] |= textured;
 }
 
-/// Words of some rows of a frame with flat areas. `memory`: five rows of smoothed luma, by their number, and rows of
-/// colors.
+/// Packs the words of some rows of a frame with flat areas. `memory`: a ring of five rows of smoothed luma,
+/// then three rows of colors.
 void smooth_and_pack(const MixSource& source, const View<float>& flatness, const Taps& taps,
                      const WordViews& words, RowRange part, float* memory) {
   const int pitch = padded(flatness.width), height = flatness.height;

@@ -2,7 +2,7 @@
 #include "markov/launch.cuh"
 #include "markov/mix/words.hpp"
 
-// Tiles of the frame with the pixels around them go through shared memory. blockIdx.z: the frame.
+// Tiles of the frame, with the pixels around them, are computed in shared memory. blockIdx.z: the frame.
 namespace parafield {
 namespace {
 
@@ -78,7 +78,7 @@ struct WordPlanes {
 };
 
 constexpr int part_width = 32, part_height = 8, part_threads = part_width * part_height;
-constexpr int reach = 2, flat_radius = 3;  // of the census, and of the taps
+constexpr int reach = 2, flat_radius = 3;  // radii of the census and of the taps
 constexpr int whole_width = part_width + 2 * (reach + flat_radius),
               whole_height = part_height + 2 * (reach + flat_radius);
 constexpr int smoothed_width = part_width + 2 * reach, smoothed_height = part_height + 2 * reach;
@@ -89,15 +89,15 @@ struct Part {
       smoothed[smoothed_height][smoothed_width];
 };
 
-/// Smooths a plane around a part where it is flat: `beside` columns and `above` rows more on each side. Beyond the
-/// border of the image stand the nearest pixels. All threads call this.
+/// Smooths a part of a plane where it is flat, with `beside` more columns and `above` more rows on each side.
+/// Outside the image the nearest pixels are used. All threads must call this.
 __device__ void smooth_part(Part& part, const View<float>& plane, const View<float>& flatness,
                             const Taps& taps, bool flat, int beside, int above) {
   const int x0 = int(blockIdx.x) * part_width - beside, y0 = int(blockIdx.y) * part_height - above;
   const int width = part_width + 2 * beside, height = part_height + 2 * above;
   const int last = plane.width - 1, bottom = plane.height - 1, thread = int(threadIdx.x);
   const int margin = flat ? flat_radius : 0, in_width = width + 2 * margin, in_height = height + 2 * margin;
-  __syncthreads();  // the last plane has been read
+  __syncthreads();  // until the last plane has been read
   for (int i = thread; i < in_width * in_height; i += part_threads) {
     const int row = i / in_width, column = i - row * in_width;
     const float value = plane(clamp(x0 + column - margin, 0, last), clamp(y0 + row - margin, 0, bottom));

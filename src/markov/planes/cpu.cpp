@@ -47,7 +47,7 @@ void extend(Backend& cpu, const Planes* frames, int count, int columns, int rows
   for (int frame = 0; frame < count; ++frame) {
     const Planes planes = frames[frame];
     const int width = planes.plane[0].width, height = planes.plane[0].height;
-    // Rows inside the image come first: those above and below copy them.
+    // Rows inside the image come first, because the rows above and below copy them.
     cpu.rows(height, [=](int y) {
       for (int i = 0; i < planes.count; ++i) {
         std::uint32_t* const row = planes.plane[i].row(y);

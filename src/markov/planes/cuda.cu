@@ -67,7 +67,7 @@ __global__ void central_differences_kernel(View<const float> image, View<float> 
   derivative(x, y) = 0.5f * (row[smaller(x + 1, image.width - 1)] - row[larger(x - 1, 0)]);
 }
 
-/// Fills the room above and below, then left and right. blockIdx.y: the plane; blockIdx.z: the frame.
+/// Fills the padding above and below, then left and right. blockIdx.y: the plane; blockIdx.z: the frame.
 __global__ void extend_kernel(Frames frames, int columns, int rows, bool nearest) {
   begin_kernel();
   const Planes& planes = frames.planes[blockIdx.z];

@@ -7,7 +7,7 @@
 /// Steps that prepare the planes of a frame that data terms compare, and the weights of edges.
 namespace parafield {
 
-/// Planes of a frame, of one size and pitch: floats, or 32-bit words of a census.
+/// Planes of a frame, all of the same size and pitch: floats, or 32-bit words.
 struct Planes {
   static constexpr int most = 8;
   View<std::uint32_t> plane[most];
@@ -20,35 +20,36 @@ struct Planes {
   }
 };
 
-/// Horizontal derivative: (right pixel - left pixel) / 2. Beyond the border the nearest pixel stands in.
+/// Horizontal derivative: (right pixel - left pixel) / 2. Beyond the border, the nearest pixel is used.
 template <class Backend>
 void central_differences(Backend& backend, View<const float> image, View<float> derivative);
 
-/// Luma, red, green and blue of a frame, and which pixels are known. On the CPU planes of colors may be empty.
+/// Luma, red, green and blue of a frame, and which pixels are known. On the CPU the color planes may be
+/// empty.
 struct KnownPlanes {
   View<float> luma, color[3];
   View<std::uint8_t> known;
 };
-/// Converts one frame or two as `convert`, `convert_color` and `clean` do.
+/// Converts one or two frames in a single pass, with the results of `convert`, `convert_color` and `clean`.
 template <class Backend>
 void convert_known(Backend& backend, const Frame* frames, const KnownPlanes* to, int count);
 
-/// Replaces values that are not finite by 0, in one frame or two. `known`: 1 where all planes were finite.
+/// Replaces values that are not finite by 0, in one or two frames. `known`: 1 where all planes were finite.
 template <class Backend>
 void clean(Backend& backend, const Planes* frames, const View<std::uint8_t>* known, int count);
 
-/// Fills the room around the planes of one frame or two, `columns` on the left and on the right, `rows` above
-/// and below: with the nearest pixel, or with each plane's value `outside`.
+/// Fills the padding around the planes of one or two frames, `columns` on the left and on the right, `rows`
+/// above and below, with the nearest pixel or with each plane's value `outside`.
 template <class Backend>
 void extend(Backend& backend, const Planes* frames, int count, int columns, int rows, bool nearest);
 
-/// Computes the weights of edges by the largest difference over the planes (1 or 3): see Smoothness; and those that
-/// belief propagation uses, if there is flatness.
+/// Computes the weights of edges from the largest difference over the planes (1 or 3): see Smoothness. If
+/// there is flatness, also computes the weights that belief propagation uses.
 template <class Backend>
 void edge_weights(Backend& backend, const View<const float>* planes, int count, float scale, float floor,
                   const EdgeWeights& edges);
 
-// Both backends compute these.
+// Shared by both backends.
 
 /// Weight of an edge between pixels with values a and b.
 PF_HD float edge_weight(const float (&a)[3], const float (&b)[3], float scale, float floor) {

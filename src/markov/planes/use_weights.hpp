@@ -2,11 +2,11 @@
 #pragma once
 #include "markov/labels.hpp"
 
-/// In an unnamed namespace: each instruction set has a copy.
+/// In an unnamed namespace, because each instruction set has its own copy.
 namespace parafield {
 namespace {
 
-/// Computes the weights that messages of row y use, to the right (0) and down (1), from plain ones.
+/// Computes the weights that messages of row y use, to the right (0) and down (1), from the plain weights.
 void use_weights(const View<float>* plain, const View<float>& flatness, const View<float>* used, float growth,
                  int y) {
   const float *const flat = flatness.row(y), *const below = flatness.row(smaller(y + 1, flatness.height - 1));

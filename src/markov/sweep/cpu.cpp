@@ -18,7 +18,7 @@ struct Chunk {
   int x0, y, count, stride;
 };
 
-/// Data costs of any type. Loops over labels that read them through this are compiled once for all types.
+/// Type-erased data costs. Loops over labels that read costs through this are compiled once for all types.
 struct AnyCosts {
   const void* data;
   void (*read)(const void* data, int lx, int ly, Chunk chunk, float* costs);
@@ -27,7 +27,7 @@ struct AnyCosts {
 /// Writes the costs of label (lx, ly) at the sites of a chunk.
 template <class Data>
 void read_costs(const void* data, int lx, int ly, Chunk chunk, float* costs) {
-  const Data copy = *static_cast<const Data*>(data);  // the compiler sees that `costs` does not overlap it
+  const Data copy = *static_cast<const Data*>(data);  // lets the compiler know that `costs` does not alias it
   const auto row = copy.row(chunk.y, lx, ly);
   const int x0 = chunk.x0, count = chunk.count;
   if (chunk.stride == 1)
@@ -42,8 +42,8 @@ Energy<AnyCosts> with_any_costs(const Energy<Data>& energy) {
           energy.pair,  energy.edges,  {&energy.data, read_costs<Data>}};
 }
 
-/// Costs of label (lx, ly) at the sites of a chunk, as a function of the site. `room` is room for them. Only
-/// AnyCosts allows a stride.
+/// Costs of label (lx, ly) at the sites of a chunk, as a function of the site. `room`: memory for them. A
+/// stride of 2 requires AnyCosts.
 template <class Data>
 auto chunk_costs(const Data& data, int lx, int ly, Chunk chunk, float* room) {
   if constexpr (__is_same(Data, AnyCosts)) {
@@ -69,7 +69,7 @@ void gather_neighbors(const Energy<Data>& energy, View<const Label> labels, Chun
     float *nx = around.x[k], *ny = around.y[k], *weight = around.weight[k];
     const bool row_inside = y + to.y >= 0 && y + to.y < energy.height;
     const int begin = !row_inside ? count : x0 + to.x < 0 ? 1 : 0;
-    // Sites whose neighbor is not beyond the last column.
+    // Number of sites whose neighbor is not beyond the last column.
     const int most = (energy.width - 1 - to.x - x0) / stride + 1;
     const int end =
         !row_inside ? begin : larger(begin, smaller(count, energy.width - 1 - to.x < x0 ? 0 : most));
@@ -149,7 +149,7 @@ void for_each_chunk(Cpu& cpu, int width, int height, Sites sites, F f) {
   });
 }
 
-/// ICM of all sites at once for Energy::is_binary, by counts of neighbors.
+/// ICM for Energy::is_binary that updates all sites at once, from counts of neighbors.
 void icm_binary(Cpu& cpu, const Energy<StoredCosts>& energy, View<const Label> in, View<Label> out,
                 int* flags, int sweep) {
   for_each_chunk(cpu, energy.width, energy.height, {}, [=](Chunk chunk, float*) {

@@ -4,12 +4,12 @@
 #include "markov/sweep/sites.cuh"
 #include "markov/sweep/windows.cuh"
 
-// One thread for each site. The separable model keeps its pair costs along x in shared memory. Displacements of
-// gray frames by plain differences have kernels of their own: see windows.cuh.
+// One thread per site. The separable model keeps its pair costs along x in shared memory. Displacements of
+// gray frames with plain differences have their own kernels: see windows.cuh.
 namespace parafield {
 namespace {
 
-/// Site of this thread; outside the image if there is none for it.
+/// Site of this thread, which may be outside the image.
 __device__ int2 own_site(Sites sites) {
   const int column = int(blockIdx.x * threads_x + threadIdx.x),
             row = int(blockIdx.y * threads_y + threadIdx.y);
@@ -49,9 +49,9 @@ __global__ void __launch_bounds__(threads)
   set_flag(changed, changes);
 }
 
-/// ICM of all sites at once for Energy::is_binary; a thread updates four sites. Bound by memory: 12 bytes a
-/// site, 4 us for 1024 x 1024, half of that from the L2 cache. It does not look at the last sweep: that is
-/// slower.
+/// ICM for Energy::is_binary that updates all sites at once; a thread updates four sites. Memory-bound: 12
+/// bytes per site, 4 us for 1024 x 1024, half of that from the L2 cache. It runs even if the previous sweep
+/// changed nothing, because checking that is slower.
 template <int Neighbors>
 __global__ void __launch_bounds__(threads)
     icm_binary_kernel(Energy<StoredCosts> energy, View<const Label> in, View<Label> out) {
@@ -139,7 +139,7 @@ dim3 grid_of(const Energy<Data>& energy, Sites sites) {
           blocks_for(energy.height, threads_y * sites.row_stride())};
 }
 
-/// Bytes of shared memory of a block: each thread's table of pair costs along x, if any, and `more` floats.
+/// Bytes of shared memory per block: each thread's table of pair costs along x, if any, and `more` floats.
 std::size_t shared_bytes(const PairCost& pair, LabelGrid grid, int more) {
   const bool has_table = pair.model == PairModel::separable && grid.ny > 1;
   return std::size_t((has_table ? grid.nx : 0) + more) * threads * sizeof(float);
@@ -156,7 +156,7 @@ bool with_windows(const Energy<Data>& energy, Sites sites, F f) {
         d.limit < 1e30f)
       return false;
     const WindowEnergy windows = window_energy(energy);
-    // Large images have blocks of several strips, which share what they load.
+    // In large images, blocks have several strips, which share what they load.
     const bool is_large = sites.colors == 1 && double(energy.width) * energy.height >= 1 << 19;
     return with_one_of<5, 7, 9, 11, 13>(side, [&]<int Side>() {
       const auto call = [&]<int Colors, int Strips>() {

@@ -8,7 +8,8 @@ namespace {
 
 constexpr int threads_x = 32, threads_y = 4, threads = threads_x * threads_y;
 
-/// Loads all neighbors at once, outside the image from the nearest pixel: with branches each load would wait.
+/// Loads all neighbors at once, because with branches each load would wait. Outside the image the nearest
+/// pixel is loaded.
 template <int Neighbors, class Data>
 __device__ void find_neighbors(const Energy<Data>& energy, View<const Label> labels, int x, int y,
                                Neighbor (&around)[Neighbors]) {
@@ -41,31 +42,30 @@ __device__ void find_neighbors(const Energy<Data>& energy, View<const Label> lab
   }
 }
 
-/// A label whose energy is more than gibbs_reach temperatures above the least has a weight below 2^-40. A sum
-/// in whose place such weights count as 0 differs by less than 2^-39 for each: with that, roundings are
-/// included.
+/// A label whose energy is more than gibbs_reach temperatures above the least has a weight below 2^-40.
+/// Counting such a weight as 0 changes a sum by less than 2^-39, including rounding.
 constexpr float gibbs_reach = 28, most_skipped = 0x1p-39f;
 
-/// Sum of weights, some of which are left out: it lies between `low`, where those count as 0, and `high`.
-/// Rounding keeps the order. So the sum is known where the two are equal, and that is nearly always soon
-/// after they differed.
+/// Sum of weights, some of which are skipped. It is between `low`, which counts these as 0, and `high`, which
+/// counts an upper bound for each. Rounding is monotonic, so the sum is known exactly where the two are
+/// equal, which they nearly always are again soon after they have differed.
 struct SureSum {
   float low = 0, high = 0;
-  float unsure = 0;  // the last `high` that was not equal to `low`, and its index
+  float unsure = 0;  // the last `high` that differed from `low`; below, its index
   int last_unsure = -1;
 
   __device__ void add(float weight) { low += weight, high += weight; }
   __device__ void skip(int count) { high += float(count) * most_skipped; }
-  /// Adds the sum of a group. Groups are added in order.
+  /// Adds the sum of a group. Groups must be added in order.
   __device__ void add(const SureSum& group, int index) {
     low += group.low, high += group.high;
     if (low != high) last_unsure = index, unsure = high;
   }
-  /// The highest value after group `index`, whose `low` is known.
+  /// Upper bound of the sum after group `index`, whose lower bound is `low_there`.
   __device__ float high_at(int index, float low_there) const {
     return index >= 0 && index == last_unsure ? unsure : low_there;
   }
-  /// Whether the sum is known, and so is the first group after which it is above `aim`.
+  /// Whether the sum is known exactly, and also the first group after which it is above `aim`.
   __device__ bool is_sure(float aim) const { return low == high && (last_unsure < 0 || unsure <= aim); }
 };
 
@@ -74,7 +74,7 @@ template <PairModel Model, int Neighbors, class Data>
 struct Site {
   const Energy<Data>& energy;
   Neighbor around[Neighbors];
-  float* table;  // pair costs along x in shared memory: the site's own column, a float in every `threads`
+  float* table;  // pair costs along x in shared memory: this thread's column, with a stride of `threads`
   typename Data::Site data;
 
   __device__ Site(const Energy<Data>& energy, View<const Label> labels, int x, int y, float* table)

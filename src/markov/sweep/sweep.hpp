@@ -2,7 +2,7 @@
 #pragma once
 #include "markov/energy.hpp"
 
-/// Steps of ICM, of annealing and of energies. They take any data cost.
+/// Steps of ICM and annealing, and energies. They work with any data cost.
 namespace parafield {
 
 constexpr int sweep_chunk = 128;  // sites of a row that the CPU updates together
@@ -22,14 +22,14 @@ struct Sites {
   PF_HD int first(int y) const { return colors == 1 ? 0 : colors == 2 ? (y + color) & 1 : color & 1; }
 };
 
-/// Resets the flags that tell which sweeps have changed a label. changes[i + 1] is the flag of sweep i and
+/// Resets the flags that record which sweeps have changed a label. changes[i + 1] is the flag of sweep i and
 /// becomes 0. changes[0] becomes 1, so that sweep 0 runs.
 template <class Backend>
 void clear_changes(Backend& backend, View<int> changes);
 
 /// One sweep of iterated conditional modes (Jodoin table 1) over `sites`. Each site takes the label of least
 /// energy, given the labels `in`. If `sites` has several colors, `in` and `out` may be the same. Does nothing
-/// if the sweep before changed no label.
+/// if the previous sweep changed no label.
 template <class Backend, class Data>
 void icm_sweep(Backend& backend, const Energy<Data>& energy, View<const Label> in, View<Label> out,
                Sites sites, View<int> changes, int sweep);
@@ -52,19 +52,19 @@ void gibbs_sweep(Backend& backend, const Energy<Data>& energy, View<Label> label
 template <class Backend, class Data>
 void energy_terms(Backend& backend, const Energy<Data>& energy, View<const Label> labels, View<float> terms);
 
-/// Planes of costs around each site's label: the cost of the label itself (`middle`), and those of the labels
-/// before and after it in the grid, along x and along y. At the grid's border `middle` stands in for both. A
-/// grid of one row needs no planes of y. All planes but `middle` may be empty.
+/// Costs around each site's label: the cost of the label itself (`middle`), and the costs of the labels
+/// before and after it in the grid, along x and along y. At the grid's border, `middle` replaces both. A grid
+/// of one row needs no planes of y. All planes but `middle` may be empty.
 struct CostsAround {
   View<float> middle = {}, before_x = {}, after_x = {}, before_y = {}, after_y = {};
-  View<float> margin = {};  // of beliefs: the least of the labels not beside the site's, less its own
+  View<float> margin = {};  // for beliefs: the least of the labels not adjacent to the site's, minus its own
 };
-/// Whether a label lies beside another in the grid, or is the same.
+/// Whether two labels are adjacent in the grid, or the same.
 PF_HD bool is_beside(LabelGrid grid, int label, int other) {
   const int dy = label / grid.nx - other / grid.nx, dx = label % grid.nx - other % grid.nx;
   return dx >= -1 && dx <= 1 && dy >= -1 && dy <= 1;
 }
-/// Margin of a site whose other labels lie beside its own.
+/// Margin of a site if all other labels are adjacent to its own.
 constexpr float most_margin = 1e30f;
 
 /// Stores the data costs around each site's label.
@@ -115,8 +115,8 @@ PF_HD float pair_costs(const PairCost& pair, float lx, float ly, NeighborAt neig
 }
 
 /// Number of labels in a group: a row of the grid, or 16 labels in a grid of one row. Probabilities are
-/// summed in each group first, and the sum over all labels is the sum over the groups. So a drawn label is
-/// found group by group.
+/// summed within each group first and then over the groups, so that the group of a drawn label can be found
+/// before the label itself.
 PF_HD int group_size(LabelGrid grid) { return grid.ny > 1 ? grid.nx : smaller(grid.nx, 16); }
 PF_HD int group_count(LabelGrid grid) {
   return grid.ny > 1 ? grid.ny : (grid.nx + group_size(grid) - 1) / group_size(grid);
@@ -187,7 +187,7 @@ PF_HD void store_costs_around(const Energy<Data>& energy, Label label, int x, in
                      [&](int lx, int ly) { return energy.data.row(y, lx, ly)(x); });
 }
 
-/// Compile the steps for a backend: PF_DATA_STEPS for one type of data costs, PF_SWEEP_STEPS for all.
+/// Instantiate the steps for a backend: PF_DATA_STEPS for one type of data costs, PF_SWEEP_STEPS for all.
 #define PF_DATA_STEPS(Backend, Data)    \
   PF_STEP(icm_sweep<Backend, Data>);    \
   PF_STEP(gibbs_sweep<Backend, Data>);  \

@@ -4,11 +4,12 @@
 
 #include "markov/sweep/sites.cuh"
 
-/// What a block of a sweep over displacements holds: see windows.cuh.
+/// Data of a block in a sweep over displacements: see windows.cuh.
 namespace parafield {
 namespace {
 
-/// Absolute differences of gray for displacements, with weight 1 and without a limit, as in most uses.
+/// Absolute differences of gray for displacements, with weight 1 and without a limit, which is the usual
+/// case.
 struct PlainDifferences {
   const float *frame0, *frame1;
   std::ptrdiff_t pitch;
@@ -16,7 +17,7 @@ struct PlainDifferences {
 };
 
 struct WindowEnergy : Energy<PlainDifferences> {
-  bool is_exact = false;  // pair costs are the slope times whole numbers, without rounding
+  bool is_exact = false;  // pair costs are whole multiples of the slope, without rounding
 };
 
 /// Whether slope * i is exact for all whole numbers i up to 128.
@@ -37,14 +38,15 @@ inline WindowEnergy window_energy(const Energy<Differences<1>>& energy) {
           !energy.edges.forward[0] && is_short(energy.pair.slope)};
 }
 
-/// Sites of a block: `strips` times 16 x 8 sites of one of `Colors` colors. A warp has 8 x 4 of each strip.
-/// Every thread has a site in each strip; it may lie outside the image.
+/// Sites of a block: `Strips` strips of 16 x 8 sites of one of `Colors` colors. A warp has 8 x 4 sites of
+/// each strip. Every thread has one site in each strip, which may be outside the image.
 template <int Side, int Colors, int Strips>
 struct WindowBlock {
   static constexpr int strips = Strips;
   static constexpr int step_x = Colors == 1 ? 1 : 2, step_y = Colors == 4 ? 2 : 1;
   static constexpr int columns = 16, rows = 8 * strips, warps = threads / 32;  // sites
-  // A row of matches ends with one more, as they are read in twos. Rows of a warp begin in different banks.
+  // A row of matches has one extra match at its end, because matches are read in pairs. Rows of a warp begin
+  // in different banks.
   static constexpr int match_columns = step_x * (columns - 1) + (Colors == 2 ? 1 : 0) + Side + 1,
                        match_rows = step_y * (rows - 1) + Side,
                        match_pitch = (match_columns + 7) / 16 * 16 + 8;
@@ -54,7 +56,7 @@ struct WindowBlock {
   struct Room {
     alignas(8) float matches[match_rows * match_pitch];
     Label labels[label_rows * label_pitch];
-    float along_y[(Side + 1) * threads];  // pair costs: each thread's column, and room to read one beyond
+    float along_y[(Side + 1) * threads];  // pair costs: a column for each thread, and one row to spare
   };
 
   const WindowEnergy& energy;
@@ -101,7 +103,7 @@ struct WindowBlock {
           data.frame0[smaller(y_of(strip), height - 1) * pitch + smaller(x_of(strip, sites), width - 1)];
   }
 
-  /// Copies a float to shared memory, until `wait`.
+  /// Starts copying a float to shared memory; `wait` completes it.
   __device__ static void copy_later(float* to, const float* from) {
 #if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(unsigned(__cvta_generic_to_shared(to))),
@@ -111,7 +113,7 @@ struct WindowBlock {
     *to = *from;
 #endif
   }
-  /// Waits until all threads' parts are there.
+  /// Waits until the copies of all threads are complete.
   __device__ static void wait() {
 #if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.wait_all;" ::: "memory");
@@ -119,7 +121,7 @@ struct WindowBlock {
     __syncthreads();
   }
 
-  // Of this thread's site in a strip.
+  // Position of this thread's site in a strip.
   __device__ static int row_of(int strip) {
     return strip * 8 + (int(threadIdx.x) >> 6) * 4 + ((int(threadIdx.x) & 31) >> 3);
   }

@@ -6,7 +6,7 @@
 namespace parafield {
 namespace {
 
-/// Sum of `sum` and the distances of four bytes to four others.
+/// `sum` plus the absolute differences of the four bytes of two words.
 __device__ unsigned add_distances(unsigned four, unsigned others, unsigned sum) {
 #ifdef __CUDA_ARCH__
   unsigned result;
@@ -21,15 +21,15 @@ __device__ unsigned add_distances(unsigned four, unsigned others, unsigned sum) 
 template <int Side, int Colors, int Strips>
 struct WindowSite {
   using Block = WindowBlock<Side, Colors, Strips>;
-  static constexpr int groups = (Side + 3) / 4;  // of the columns of labels
+  static constexpr int groups = (Side + 3) / 4;  // groups of label columns
   static constexpr int begin_of(int group) { return group * Side / groups; }
 
   int x, y;
   bool inside;
   Label label;
   float value, own[Side];  // own: pair costs along x
-  float of_label;          // energy of the site's label; below any other outside the image
-  const float* window;     // matches: that of label (0, 0)
+  float of_label;          // energy of the site's label; outside the image -1, below any other
+  const float* window;     // match of label (0, 0)
   float* along_y;
 
   __device__ WindowSite(const Block& block, Sites sites, int strip) {
@@ -56,7 +56,7 @@ struct WindowSite {
                                                               << 16;
       }
       const float slope = energy.pair.slope, zero = slope * -8388608.0f;
-      // Sets all pair costs. Each byte of inner0 and inner1 is 1, or 0 without such a neighbor.
+      // Computes all pair costs. Each byte of inner0 and inner1 is 1 if there is such a neighbor, else 0.
       const auto fill = [&](unsigned inner0, unsigned inner1) {
         const unsigned x0 = __byte_perm(pairs[0], pairs[1], 0x6420) & (inner0 * 255),
                        x1 = __byte_perm(pairs[2], pairs[3], 0x6420) & (inner1 * 255),
@@ -64,7 +64,7 @@ struct WindowSite {
                        y1 = __byte_perm(pairs[2], pairs[3], 0x7531) & (inner1 * 255);
         const auto cost = [&](unsigned four, unsigned others, int l) {
           const unsigned sum = add_distances(others, l * inner1, add_distances(four, l * inner0, 0x4b000000));
-          return fma(__uint_as_float(sum), slope, zero);  // the bits 0x4b000000 are those of 8388608
+          return fma(__uint_as_float(sum), slope, zero);  // 0x4b000000 has the bits of 8388608.0f
         };
         PF_UNROLL
         for (int l = 0; l < Side; ++l) own[l] = cost(x0, x1, l);
@@ -142,12 +142,12 @@ struct WindowSite {
     }
     return row;
   }
-  /// Energy of a label, less what it has along y.
+  /// Energy of a label without its pair costs along y.
   __device__ float cost(const Row& row, int lx) const { return magnitude(value - row.match[lx]) + own[lx]; }
 
-  /// Calls use(ly, energy) with the least energy of each row that may hold the least of all. Data costs are
-  /// not below 0: so a row is left out if its pair costs alone are above an energy that is known, at all
-  /// sites of the warp.
+  /// Calls use(ly, energy) with the least energy of each row that may contain the overall minimum. Data costs
+  /// are never negative, so a row is skipped if its pair costs alone exceed an energy that is already known,
+  /// at all sites of the warp.
   template <class Use>
   __device__ void try_rows(float least_own, Use use) const {
     float limit = of_label, next = along_row(0);
@@ -163,7 +163,7 @@ struct WindowSite {
         best[lx % 4] = lx < 4 ? cost(matches, lx) : smaller_number(best[lx % 4], cost(matches, lx));
       const float least =
           smaller_number(smaller_number(best[0], best[1]), smaller_number(best[2], best[3])) + along;
-      use(ly, least);  // rounding keeps the order
+      use(ly, least);  // rounding is monotonic
       limit = smaller_number(limit, least);
     }
   }

@@ -2,19 +2,20 @@
 #pragma once
 #include "markov/sweep/window_site.cuh"
 
-/// Sweeps over displacements by plain differences, with linear smoothness. A block keeps the matches of its
-/// sites, the labels around them and a table of their pair costs in shared memory. Pair costs along x are in
-/// registers: a label takes two additions and a minimum, and a row of labels one more addition.
+/// Sweeps over displacements with plain differences and linear smoothness. A block keeps the matches of its
+/// sites, the labels around them and a table of their pair costs along y in shared memory. Pair costs along x
+/// are in registers, so a label takes two additions and a minimum, and a row of labels one more addition.
 ///
-/// Data costs are not below 0. So labels whose pair costs alone are above a known energy cannot have the
-/// least one, and the Gibbs sampler need not weigh labels whose weights do not count. Warps leave out what
-/// all their sites can do without: rows of labels, and groups of columns. No bit of a result changes.
+/// Data costs are never negative. Therefore labels whose pair costs alone exceed a known energy cannot have
+/// the least energy, and the Gibbs sampler can skip labels whose weights are too small to affect the sum. A
+/// warp skips rows of labels and groups of columns that none of its sites needs. Results stay bit-identical.
 ///
-/// Floor, displacements to 6 px at 1024x1024 on an H100 (132 SMs, 4 instructions a clock, 1.755 GHz): 12 MB
-/// take 0.004 ms. If no label is left out, 3 instructions for each of 169 labels take 0.018 ms in ICM, and 22
-/// in the Gibbs sampler (3 for the least energy, 3 for the energy again, 16 for its weight and the sum) 0.131
-/// ms. Measured for the scene of bench/jodoin, everything included: ICM 0.65 ms (ten sweeps), the sampler
-/// 0.124 ms in the mean of 500 sweeps (kernels alone: 0.20 ms at temperature 20, 0.076 ms at 0.5).
+/// Lower bounds for displacements up to 6 px at 1024x1024 on an H100 (132 SMs, 4 instructions per clock,
+/// 1.755 GHz): moving 12 MB takes 0.004 ms. If no label is skipped, ICM takes 3 instructions for each of 169
+/// labels, or 0.018 ms, and the Gibbs sampler 22 (3 for the least energy, 3 for the energy again, 16 for its
+/// weight and the sum), or 0.131 ms. Measured for the scene of bench/jodoin, everything included: ICM 0.65 ms
+/// for ten sweeps, the sampler 0.124 ms per sweep, averaged over 500 sweeps (kernels alone: 0.20 ms at
+/// temperature 20, 0.076 ms at 0.5).
 namespace parafield {
 namespace {
 
@@ -106,7 +107,7 @@ __global__ void __launch_bounds__(threads, 8)
           of_row.skip(Side);
         } else {
           const auto matches = site.row(ly);
-          if (find_needs(along)) {  // all
+          if (find_needs(along)) {  // all groups
             PF_UNROLL
             for (int lx = 0; lx < Side; ++lx) of_row.low += weight(site.cost(matches, lx) + along);
             of_row.high = of_row.low;
@@ -129,7 +130,7 @@ __global__ void __launch_bounds__(threads, 8)
       const float aim = random * sum.low;
       row = 0;
       PF_UNROLL
-      for (int ly = 0; ly + 1 < Side; ++ly) row += sums[ly * threads] <= aim ? 1 : 0;  // sums do not fall
+      for (int ly = 0; ly + 1 < Side; ++ly) row += sums[ly * threads] <= aim ? 1 : 0;  // sums never decrease
       const float before = row > 0 ? sums[(row - 1) * threads] : 0.0f,
                   high_before = sum.high_at(row - 1, before);
       const float along = site.along_row(row);

@@ -3,7 +3,7 @@
 #include "core/workspace.hpp"
 #include "markov/sweep/sweep.hpp"
 
-/// Steps between labels and their values, for disparities and displacements.
+/// Steps that convert labels to values and back, for disparities and displacements.
 namespace parafield {
 
 /// Stores the labels nearest to a disparity field (without v) or a flow field.
@@ -11,10 +11,10 @@ template <class Backend>
 void nearest_labels(Backend& backend, View<const float> u, View<const float> v, LabelGrid grid,
                     View<Label> labels);
 
-/// Labels that are turned into values.
+/// Labels to convert into values.
 struct Values {
   View<const Label> labels;
-  CostsAround costs;               // of the labels
+  CostsAround costs;               // around the labels
   View<const std::uint8_t> known;  // 1 where all planes of the frame are finite
   LabelGrid grid;
   int step = 1;  // a label of value (x, y) moves a pixel by (x * step, y) px
@@ -22,14 +22,15 @@ struct Values {
   float uniqueness = 0;  // least margin of a valid label
 };
 
-/// Stores the values of labels, px, of flow refined by parabolas with sub_pixel. `v` is empty for disparities, which
-/// stay whole; `fine` receives refined ones, if it is not empty. Confidence: the margin, or without margins the
-/// smaller label_confidence of x and y. Valid: known pixels with a match inside the image and enough margin.
+/// Stores the values of labels, px. With sub_pixel, parabolas refine flow. `v` is empty for disparities,
+/// which stay whole; refined disparities go to `fine`, if it is not empty. The confidence is the margin or,
+/// without margins, the smaller label_confidence of x and y. Valid pixels are known and have a match inside
+/// the image and enough margin.
 template <class Backend>
 void label_values(Backend& backend, const Values& values, View<float> u, View<float> v, View<float> fine,
                   Trust trust);
 
-// Both backends compute these.
+// Shared by both backends.
 
 PF_HD int nearest_index(float value, int first, int count) {
   const float index = clamp(value - float(first), 0.0f, float(count - 1));
@@ -41,7 +42,7 @@ PF_HD Label nearest_label(LabelGrid grid, float u, float v) {
   return grid.label(nearest_index(u, grid.x0, grid.nx), nearest_index(v, grid.y0, grid.ny));
 }
 
-/// Offset of the least value of a parabola through three costs, -0.5..0.5 labels; 0 if it has none.
+/// Offset of the minimum of the parabola through three costs, -0.5..0.5 labels; 0 if it has none.
 PF_HD float parabola(float before, float middle, float after) {
   const float curvature = before - 2 * middle + after;
   return curvature > 0 ? clamp(0.5f * (before - after) / curvature, -0.5f, 0.5f) : 0.0f;
@@ -52,11 +53,11 @@ PF_HD float label_value(int whole, bool sub_pixel, float before, float middle, f
   return float(whole) + (sub_pixel ? parabola(before, middle, after) : 0.0f);
 }
 
-/// A smaller offset of a disparity becomes 0: surfaces that face the camera keep whole disparities.
+/// Smaller offsets of disparities become 0, so that surfaces that face the camera keep whole disparities.
 constexpr float least_disparity_offset = 0.08f;
 
-/// Disparity of a label with whole value `whole`: where two lines of opposite slopes through the three costs
-/// meet, the steeper one through two of them.
+/// Refined disparity of a label with whole value `whole`: where two lines of opposite slopes through the
+/// three costs meet. The slope is the steeper one between two of them.
 PF_HD float disparity_value(int whole, float before, float middle, float after) {
   const float left = before - middle, right = after - middle, larger_one = larger(left, right);
   const bool is_least = bool((left >= 0) & (right >= 0) & (larger_one > 0));
@@ -64,10 +65,10 @@ PF_HD float disparity_value(int whole, float before, float middle, float after) 
   return float(whole) + (magnitude(offset) < least_disparity_offset ? 0.0f : offset);
 }
 
-/// Confidence of a label by its margin: 0 if there are no labels but those beside it.
+/// Confidence of a label from its margin; 0 if all other labels are adjacent to it.
 PF_HD float margin_confidence(float margin) { return margin < most_margin ? margin : 0; }
 
-/// Mean cost of the two labels beside a label, less its own; at least 0.
+/// Mean cost of the two adjacent labels minus the label's own cost; at least 0.
 PF_HD float label_confidence(float before, float middle, float after) {
   return larger(0.5f * (before + after) - middle, 0.0f);
 }
