@@ -78,27 +78,35 @@ template <class Task>
 void Estimator<Task>::operator()(const Input& input, Result& output) {
   with_errors([&] { impl_->session->call(input, &output); });
 }
+// clang 14 instantiates all members of an explicit instantiation, even if their constraints do not hold.
+
 template <class Task>
 auto Estimator<Task>::push(const In<Frame>& frame) -> const Result* requires Task::streams {
-  return with_errors([&] { return impl_->session->push(frame, nullptr); });
+  if constexpr (Task::streams) return with_errors([&] { return impl_->session->push(frame, nullptr); });
+  __builtin_unreachable();
 }
 template <class Task>
 bool Estimator<Task>::push(const In<Frame>& frame, Result& output) requires Task::streams {
-  return with_errors([&] { return impl_->session->push(frame, &output) != nullptr; });
+  if constexpr (Task::streams)
+    return with_errors([&] { return impl_->session->push(frame, &output) != nullptr; });
+  __builtin_unreachable();
 }
 template <class Task>
 auto Estimator<Task>::finish() -> const Result* requires Task::streams {
-  return with_errors([&] { return impl_->session->finish(); });
+  if constexpr (Task::streams) return with_errors([&] { return impl_->session->finish(); });
+  __builtin_unreachable();
 }
 template <class Task>
 auto Estimator<Task>::push(const In<Frame>& left, const In<Frame>& right)
     -> const Result& requires Task::pairs {
-  return with_errors([&]() -> const Result& { return impl_->session->push(left, right, nullptr); });
+  if constexpr (Task::pairs)
+    return with_errors([&]() -> const Result& { return impl_->session->push(left, right, nullptr); });
+  __builtin_unreachable();
 }
 template <class Task>
 void Estimator<Task>::push(const In<Frame>& left, const In<Frame>& right,
                            Result& output) requires Task::pairs {
-  with_errors([&] { impl_->session->push(left, right, &output); });
+  if constexpr (Task::pairs) with_errors([&] { impl_->session->push(left, right, &output); });
 }
 template <class Task>
 void Estimator<Task>::reset() {
