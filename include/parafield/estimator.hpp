@@ -120,6 +120,7 @@ class PARAFIELD_API Estimator {
   /// A field for results, zero-filled: with the planes that they have, and the estimator's size.
   Result new_result(Memory memory = {}) const;
   const Method& method() const;
+  const Options& options() const;  ///< as given to the constructor
   Size size() const;
   Device device() const;
   SolvedBlocks blocks()

@@ -48,7 +48,8 @@ class PARAFIELD_API Pipeline {
   /// result, or move from it to keep it.
   using Sink = std::function<void(const VideoFrame& frame, Result& result)>;
 
-  /// The estimator must outlive the pipeline. Throws Error(invalid_argument) for a depth outside 1..1000.
+  /// The estimator must outlive the pipeline. Throws Error(invalid_argument) for a depth outside 1..1000, and for
+  /// a pipelined estimator: the pipeline overlaps copies with the device's work itself.
   explicit Pipeline(Estimator<Task>& estimator, PipelineOptions options = {});
   ~Pipeline();
   Pipeline(const Pipeline&) = delete;

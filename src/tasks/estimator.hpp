@@ -26,7 +26,7 @@ struct Estimator<Task>::Impl {
   Method method;
   Size size;
   Device device;
-  ResultPlanes planes;
+  Options options;
   std::unique_ptr<Session<Task>> session;
 };
 
@@ -56,7 +56,7 @@ Estimator<Task>::Estimator(Method method, Size size, Options options) {
     check(options);
     const Device device = options.device ? *options.device : Device::best();
     impl_ = std::make_unique<Impl>(
-        Impl{method, size, device, planes_of(options), session_of(method, size, device, options)});
+        Impl{method, size, device, options, session_of(method, size, device, options)});
   });
 }
 template <class Task>
@@ -126,12 +126,16 @@ std::vector<double> Estimator<Task>::energies() {
 }
 template <class Task>
 auto Estimator<Task>::new_result(Memory memory) const -> Result {
-  return result_with<Result>(impl_->planes, impl_->size, memory);
+  return result_with<Result>(planes_of(impl_->options), impl_->size, memory);
 }
 template <class Task>
 auto Estimator<Task>::method() const -> const Method& {
   const Method* const found = impl_->session->found();
   return found ? *found : impl_->method;
+}
+template <class Task>
+auto Estimator<Task>::options() const -> const Options& {
+  return impl_->options;
 }
 template <class Task>
 Size Estimator<Task>::size() const {

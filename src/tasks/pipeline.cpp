@@ -105,6 +105,10 @@ struct Pipeline<Task>::Impl {
     if (depth < 1 || depth > 1000)
       fail(ErrorCode::invalid_argument, "depth cannot be ", depth,
            "; it is a number of frames from 1 to 1000");
+    if (estimator.options().pipelined)
+      fail(ErrorCode::invalid_argument,
+           "the estimator of a pipeline cannot have the option pipelined: the pipeline itself copies frames and "
+           "results while the device works");
     // Frames that wait, one in each stage, and those that the estimator needs until their result comes.
     frames_.resize(std::size_t(2 * depth + 3 + behind_));
     results_.resize(std::size_t(depth + 2));

@@ -338,8 +338,11 @@ TEST_P(PipelineOn, RunsOnSeveralThreadsAtOnce) {
   for (int i = 1; i < 4; ++i) EXPECT_EQ(runs[std::size_t(i)].get(), first);
 }
 
-TEST(Pipeline, RefusesADepth) {
-  FlowEstimator used(LucasKanade{}, size, {.device = Device::cpu(1)});
+TEST(Pipeline, RefusesWhatItCannotUse) {
+  FlowEstimator used(LucasKanade{}, size, {.device = Device::cpu(1)}),
+      late(LucasKanade{}, size, {.device = Device::cpu(1), .pipelined = true});
+  EXPECT_NE(message_of([&] { Pipeline<Flow> pipeline(late); }).find("cannot have the option pipelined"),
+            std::string::npos);
   EXPECT_EQ(message_of([&] { Pipeline<Flow>(used, {.depth = 0}); }),
             "depth cannot be 0; it is a number of frames from 1 to 1000");
 }
