@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Arrays of PyTorch, CuPy, JAX and others: the same bits as NumPy's, and results of the same library."""
 
+import contextlib
 import pickle
 
 import numpy as np
@@ -40,7 +41,7 @@ class TorchCuda(Torch):
 
 
 class CuPy:
-    """Arrays on the first GPU."""
+    """Arrays on the first GPU, which is the current one during a test: CuPy works on arrays of the current GPU."""
 
     device = "cuda:0"
 
@@ -48,9 +49,11 @@ class CuPy:
         self.module = pytest.importorskip("cupy")
         self.type = self.module.ndarray
 
+    def current(self):
+        return self.module.cuda.Device(0)
+
     def array(self, values):
-        with self.module.cuda.Device(0):
-            return self.module.array(values)
+        return self.module.array(values)
 
     def numpy(self, array):
         return array.get()
@@ -106,7 +109,8 @@ def library(request):
     made = request.param()
     if made.device != "cpu" and (reason := pf.why_no_cuda()):
         pytest.skip(reason)
-    return made
+    with made.current() if isinstance(made, CuPy) else contextlib.nullcontext():
+        yield made
 
 
 def flow_of(*frames, **options):
