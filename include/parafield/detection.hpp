@@ -21,13 +21,14 @@ struct DetectionInput {
 struct DetectionOptions {
   static constexpr std::string_view name = "detection options";
 
-  /// Device of the estimator. Not given: Device::best(). One-shot forms take the device of CUDA frames.
+  /// Device of the estimator, such as Device::cpu(). Not given: Device::best(); one-shot functions use the device that
+  /// CUDA frames are on.
   PF_FIELD(std::optional<Device>, device, {});
   PF_FIELD(Stream, stream, {});  ///< CUDA: the stream to work on; not given: the estimator's own
-  /// push() returns the previous frame's result while the device works on the new frame: see Estimator::push.
+  /// push() returns the previous frame's result while a GPU works on the new frame: see Estimator::push.
   PF_FIELD(bool, pipelined, false);
-  /// CUDA: set it if three or more estimators share the device. Kernels then do less work in all but take longer for
-  /// one frame alone. Results are the same.
+  /// CUDA: set it if three or more estimators share the device. The total work is then less, but a frame on its own
+  /// takes longer. Results are the same.
   PF_FIELD(bool, throughput, false);
   PF_FIELD(EnergyReport, energies, EnergyReport::none);
   PF_FIELD(ProgressCallback, progress, {});  ///< for slow methods: ICM, annealing

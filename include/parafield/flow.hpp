@@ -24,20 +24,23 @@ struct FlowInput {
   /// Features and their flow, in the frames' memory: 0 to max_features of them. Only direct-interpolation and
   /// multi-hypothesis use them. If they are not given, the method finds features itself.
   std::optional<std::span<const Track>> tracks = {};
-  std::optional<CameraRotation> rotation = {};  ///< how the camera turned, for the same methods
+  /// How the camera turned. Only direct-interpolation and multi-hypothesis use it.
+  std::optional<CameraRotation> rotation = {};
 };
 
-/// Options of every method of flow. The steps that refine the result run in the order of their options.
+/// Options of every method of flow. The steps that refine the result run in the order fb_check, speckle, fill,
+/// final_median.
 struct FlowOptions {
   static constexpr std::string_view name = "flow options";
 
-  /// Device of the estimator. Not given: Device::best(). One-shot forms take the device of CUDA frames.
+  /// Device of the estimator, such as Device::cpu(). Not given: Device::best(); one-shot functions use the device that
+  /// CUDA frames are on.
   PF_FIELD(std::optional<Device>, device, {});
   PF_FIELD(Stream, stream, {});  ///< CUDA: the stream to work on; not given: the estimator's own
-  /// push() returns the previous frame's result while the device works on the new frame: see Estimator::push.
+  /// push() returns the previous frame's result while a GPU works on the new frame: see Estimator::push.
   PF_FIELD(bool, pipelined, false);
-  /// CUDA: set it if three or more estimators share the device. Kernels then do less work in all but take longer for
-  /// one frame alone. Results are the same.
+  /// CUDA: set it if three or more estimators share the device. The total work is then less, but a frame on its own
+  /// takes longer. Results are the same.
   PF_FIELD(bool, throughput, false);
   PF_PARAMETER(
       float, fb_check, 0, range(0, 1e6, "px"),
