@@ -21,14 +21,14 @@ struct DetectionInput {
 struct DetectionOptions {
   static constexpr std::string_view name = "detection options";
 
-  /// Device of the estimator, such as Device::cpu(). Not given: Device::best(); one-shot functions use the device that
-  /// CUDA frames are on.
+  /// Device of the estimator, such as Device::cpu(). Not given: Device::best(); one-shot functions use the
+  /// device that CUDA frames are on.
   PF_FIELD(std::optional<Device>, device, {});
   PF_FIELD(Stream, stream, {});  ///< CUDA: the stream to work on; not given: the estimator's own
   /// push() returns the previous frame's result while a GPU works on the new frame: see Estimator::push.
   PF_FIELD(bool, pipelined, false);
-  /// CUDA: set it if three or more estimators share the device. The total work is then less, but a frame on its own
-  /// takes longer. Results are the same.
+  /// CUDA: set it if three or more estimators share the device. The total work is then less, but a frame on
+  /// its own takes longer. Results are the same.
   PF_FIELD(bool, throughput, false);
   PF_FIELD(EnergyReport, energies, EnergyReport::none);
   PF_FIELD(ProgressCallback, progress, {});  ///< for slow methods: ICM, annealing
@@ -49,8 +49,8 @@ struct PARAFIELD_API Detection {
   using Result = MotionMask;
 };
 
-/// Estimator of motion masks, for a still camera. Pushed frames use the last pair's mask. Methods that learn a
-/// background learn it from all pushed frames; reset() forgets it.
+/// Estimator of motion masks, for a still camera. Pushed frames use the last pair's mask. Methods that learn
+/// a background learn it from all pushed frames; reset() forgets it.
 using MotionDetector = Estimator<Detection>;
 
 /// One-shot form: the mask of two frames, where the frames are. Throws like the detector.

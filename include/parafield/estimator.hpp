@@ -27,39 +27,40 @@ struct SolvedBlocks {
   bool seamless = true;  ///< whether the margins are wide enough for the same bits as a solve in one block
 };
 
-/// Progress callback; receives the completed fraction of a solve, 0 to 1. The fraction never falls, and a solve
-/// makes at most 50 calls. On the CPU the solving thread makes them. On CUDA a thread of the driver makes them
-/// while the device works; therefore the callback must not call CUDA. It must not throw. The estimator keeps a
-/// copy.
+/// Progress callback; receives the completed fraction of a solve, 0 to 1. The fraction never falls, and a
+/// solve makes at most 50 calls. On the CPU the solving thread makes them. On CUDA a thread of the driver
+/// makes them while the device works; therefore the callback must not call CUDA. It must not throw. The
+/// estimator keeps a copy.
 using ProgressCallback = std::function<void(double)>;
 
-/// Solves one task (flow, stereo, motion detection) by one method, for frames of one size, on one device. Call it
-/// with the frames of one result, or push the frames of a sequence:
+/// Solves one task (flow, stereo, motion detection) by one method, for frames of one size, on one device.
+/// Call it with the frames of one result, or push the frames of a sequence:
 ///
 ///     FlowEstimator estimator(AdaptiveRidge{}, {640, 480}, {.device = Device::cpu()});
 ///     for (const FrameBuffer& frame : frames)
 ///       if (const FlowField* flow = estimator.push(frame)) use(*flow);
 ///
-/// The constructor checks the arguments and allocates. After the first result, calls allocate nothing as long as
-/// frames stay in the same kind of memory (pageable, pinned, a device's).
+/// The constructor checks the arguments and allocates. After the first result, calls allocate nothing as long
+/// as frames stay in the same kind of memory (pageable, pinned, a device's).
 ///
-/// Threads: different threads may use different estimators at the same time. One estimator may be used by only one
-/// thread at a time, except for `cancel`. The program may do CUDA work and stream captures of its own meanwhile. No
-/// call waits for a whole device or for the legacy stream, with one exception: the CUDA driver may wait for the
-/// device when it needs more memory for graphs. This can happen in the first calls of an estimator if more
-/// estimators exist than ever before, and when an estimator of AdaptiveRidge with `matches` = automatic is destroyed
-/// after many others of different sizes.
+/// Threads: different threads may use different estimators at the same time. One estimator may be used by
+/// only one thread at a time, except for `cancel`. The program may do CUDA work and stream captures of its
+/// own meanwhile. No call waits for a whole device or for the legacy stream, with one exception: the CUDA
+/// driver may wait for the device when it needs more memory for graphs. This can happen in the first calls of
+/// an estimator if more estimators exist than ever before, and when an estimator of AdaptiveRidge with
+/// `matches` = automatic is destroyed after many others of different sizes.
 ///
-/// A result is in the same memory as the frames. For host frames it is complete when the call returns. For CUDA
-/// frames it is in the memory of their device, and the work is asynchronous: frames must not change until
-/// the estimator's stream() has read them, and synchronize() waits for the result. The estimator owns the result
-/// that a call returns. It is valid until the next call that solves: copy it with `to()`, or give the call a field
-/// to write into.
+/// A result is in the same memory as the frames. For host frames it is complete when the call returns. For
+/// CUDA frames it is in the memory of their device, and the work is asynchronous: frames must not change
+/// until the estimator's stream() has read them, and synchronize() waits for the result. The estimator owns
+/// the result that a call returns. It is valid until the next call that solves: copy it with `to()`, or give
+/// the call a field to write into.
 ///
 /// Errors: every call throws Error(invalid_argument) for a frame of another size than the estimator's,
 /// without data, with a pitch smaller than a row, or in memory that the estimator's device cannot read. Such
 /// a call changes nothing. Only the solve itself finds some errors (multi-hypothesis: more labels than
-/// max_labels). With host frames, the call that returns the result throws them; with CUDA frames, synchronize() does.
+/// max_labels). With host frames, the call that returns the result throws them; with CUDA frames,
+/// synchronize() does.
 template <class Task>
 class PARAFIELD_API Estimator {
  public:
@@ -70,8 +71,8 @@ class PARAFIELD_API Estimator {
 
   /// Makes an estimator for frames of `size`, on the device that the options name, or on Device::best() if
   /// they name none. Throws Error(invalid_argument) if a side is below 1 or above 500000, if there are more
-  /// than 2^29 pixels, or if a parameter is out of range; Error(device) if the device cannot be used; Error(memory)
-  /// if memory runs out.
+  /// than 2^29 pixels, or if a parameter is out of range; Error(device) if the device cannot be used;
+  /// Error(memory) if memory runs out.
   Estimator(Method method, Size size, Options options = {});
   ~Estimator();
   /// A moved-from estimator can only be assigned to or destroyed.
@@ -82,35 +83,37 @@ class PARAFIELD_API Estimator {
   const Result& operator()(const Input& input);
   const Result& operator()(const In<Frame>& frame0, const In<Frame>& frame1);
 
-  /// Solves and writes into `output`. The planes of `output` must have the estimator's size and be in the frames'
-  /// memory (host memory may be pinned), otherwise the call throws Error(invalid_argument). Planes that `output`
-  /// lacks are not written.
+  /// Solves and writes into `output`. The planes of `output` must have the estimator's size and be in the
+  /// frames' memory (host memory may be pinned), otherwise the call throws Error(invalid_argument). Planes
+  /// that `output` lacks are not written.
   void operator()(const Input& input, Result& output);
 
-  /// Adds the next frame of a sequence. Returns null until enough frames have arrived; from then on it returns
-  /// the result of the newest frames (see frames_of for the frame that it belongs to). Each frame is converted once.
-  /// A call of operator() starts a new sequence.
+  /// Adds the next frame of a sequence. Returns null until enough frames have arrived; from then on it
+  /// returns the result of the newest frames (see frames_of for the frame that it belongs to). Each frame is
+  /// converted once. A call of operator() starts a new sequence.
   ///
-  /// With the option `pipelined`, each call returns the result that the previous call would have returned without
-  /// it, and finish() returns the last one. A GPU can then work on one frame while the next is uploaded and the
-  /// previous result is downloaded, at the price of one frame of latency. Results are the same. The call returns
-  /// when a host frame has been read and the returned result is complete. Copies overlap only from and to pinned
-  /// memory (Memory::pinned()). On the CPU, and for frames in a device's memory, nothing is gained.
+  /// With the option `pipelined`, each call returns the result that the previous call would have returned
+  /// without it, and finish() returns the last one. A GPU can then work on one frame while the next is
+  /// uploaded and the previous result is downloaded, at the price of one frame of latency. Results are the
+  /// same. The call returns when a host frame has been read and the returned result is complete. Copies
+  /// overlap only from and to pinned memory (Memory::pinned()). On the CPU, and for frames in a device's
+  /// memory, nothing is gained.
   const Result* push(const In<Frame>& frame) requires Task::streams;
-  /// Does the same, but writes into `output` as operator() does. Returns whether there is a result. With the option
-  /// `pipelined`, `output` is complete only when the next push() or finish() returns: until then it must not be
-  /// destroyed, moved or used again. The call returns whether the previous call's output is complete now. Do not
-  /// alternate with the form without `output`.
+  /// Does the same, but writes into `output` as operator() does. Returns whether there is a result. With the
+  /// option `pipelined`, `output` is complete only when the next push() or finish() returns: until then it
+  /// must not be destroyed, moved or used again. The call returns whether the previous call's output is
+  /// complete now. Do not alternate with the form without `output`.
   bool push(const In<Frame>& frame, Result& output) requires Task::streams;
-  /// Returns the last result of a pipelined estimator, after waiting for it: a pointer to the output that push() was
-  /// given, or else the estimator's own result, which is valid until the next call. Returns null if no result is
-  /// pending. More frames of the sequence may follow; the next push() then returns null. reset(), a call of
-  /// operator() and the destructor drop a pending result; its output can be used again afterwards.
+  /// Returns the last result of a pipelined estimator, after waiting for it: a pointer to the output that
+  /// push() was given, or else the estimator's own result, which is valid until the next call. Returns null
+  /// if no result is pending. More frames of the sequence may follow; the next push() then returns null.
+  /// reset(), a call of operator() and the destructor drop a pending result; its output can be used again
+  /// afterwards.
   const Result* finish() requires Task::streams;
 
-  /// Adds the next pair of a stereo camera's video, left and right, and returns its result. It equals the result of
-  /// operator() if the method's noise is 0. With noise > 0 (see StereoEnergy), frames are averaged with those pushed
-  /// before. A call of operator() starts a new sequence.
+  /// Adds the next pair of a stereo camera's video, left and right, and returns its result. It equals the
+  /// result of operator() if the method's noise is 0. With noise > 0 (see StereoEnergy), frames are averaged
+  /// with those pushed before. A call of operator() starts a new sequence.
   const Result& push(const In<Frame>& left, const In<Frame>& right) requires Task::pairs;
   /// Does the same, but writes into `output` as operator() does.
   void push(const In<Frame>& left, const In<Frame>& right, Result& output) requires Task::pairs;
@@ -124,12 +127,13 @@ class PARAFIELD_API Estimator {
   /// within a step of its method. On CUDA, work that the device has begun runs to its end first.
   void cancel() noexcept;
 
-  /// The energies of the newest solve, as the options asked for them. Waits for the solve. Empty if the options
-  /// asked for none, or if the method minimizes none. If a method stops early, its last energy is repeated for the
-  /// remaining sweeps.
+  /// The energies of the newest solve, as the options asked for them. Waits for the solve. Empty if the
+  /// options asked for none, or if the method minimizes none. If a method stops early, its last energy is
+  /// repeated for the remaining sweeps.
   std::vector<double> energies();
 
-  /// Makes a zero-filled field of the estimator's size, with the planes that results have, to use as `output`.
+  /// Makes a zero-filled field of the estimator's size, with the planes that results have, to use as
+  /// `output`.
   Result new_result(Memory memory = {}) const;
   const Method& method() const;
   const Options& options() const;  ///< as given to the constructor

@@ -4,9 +4,9 @@
 
 #include "parafield/image.hpp"
 
-/// Results of estimators: flow fields, disparity fields and motion masks. A field's constructor puts all planes into
-/// one allocation, one after the other, with the same pitch. Therefore u and v of a flow field form one array of
-/// shape (2, height, width), with strides in bytes of (pitch * height, pitch, 4).
+/// Results of estimators: flow fields, disparity fields and motion masks. A field's constructor puts all
+/// planes into one allocation, one after the other, with the same pitch. Therefore u and v of a flow field
+/// form one array of shape (2, height, width), with strides in bytes of (pitch * height, pitch, 4).
 namespace parafield {
 
 /// A non-owning flow field: frame0(x) matches frame1(x + flow(x)).

@@ -28,19 +28,19 @@ struct FlowInput {
   std::optional<CameraRotation> rotation = {};
 };
 
-/// Options of every method of flow. The steps that refine the result run in the order fb_check, speckle, fill,
-/// final_median.
+/// Options of every method of flow. The steps that refine the result run in the order fb_check, speckle,
+/// fill, final_median.
 struct FlowOptions {
   static constexpr std::string_view name = "flow options";
 
-  /// Device of the estimator, such as Device::cpu(). Not given: Device::best(); one-shot functions use the device that
-  /// CUDA frames are on.
+  /// Device of the estimator, such as Device::cpu(). Not given: Device::best(); one-shot functions use the
+  /// device that CUDA frames are on.
   PF_FIELD(std::optional<Device>, device, {});
   PF_FIELD(Stream, stream, {});  ///< CUDA: the stream to work on; not given: the estimator's own
   /// push() returns the previous frame's result while a GPU works on the new frame: see Estimator::push.
   PF_FIELD(bool, pipelined, false);
-  /// CUDA: set it if three or more estimators share the device. The total work is then less, but a frame on its own
-  /// takes longer. Results are the same.
+  /// CUDA: set it if three or more estimators share the device. The total work is then less, but a frame on
+  /// its own takes longer. Results are the same.
   PF_FIELD(bool, throughput, false);
   PF_PARAMETER(
       float, fb_check, 0, range(0, 1e6, "px"),

@@ -28,14 +28,14 @@ struct PipelineReport {
   double sink = 0;           ///< seconds in the sink, including the download from the device
 };
 
-/// A source of frames, an estimator and a sink of results, each on its own thread; the calling thread runs the
-/// estimator. Frames and results are in a fixed number of buffers, which are reused.
+/// A source of frames, an estimator and a sink of results, each on its own thread; the calling thread runs
+/// the estimator. Frames and results are in a fixed number of buffers, which are reused.
 ///
 /// With a CUDA device, the source's thread uploads frames and the sink's thread downloads results while the
 /// device works on the frames in between. The sink receives host memory.
 ///
-/// A pipeline, its estimator and its functions belong to one run at a time. Any number of pipelines may run at
-/// the same time. Flow and Detection have pipelines.
+/// A pipeline, its estimator and its functions belong to one run at a time. Any number of pipelines may run
+/// at the same time. Flow and Detection have pipelines.
 template <class Task>
 class PARAFIELD_API Pipeline {
  public:
@@ -44,25 +44,25 @@ class PARAFIELD_API Pipeline {
   /// VideoReader::next is such a source.
   using Source = std::function<bool(VideoFrame& frame)>;
   /// Receives a result and the frame that it belongs to: the middle one of the frames that the method takes,
-  /// the first of two; for motion detection the newest one. Both belong to the pipeline. The sink may change the
-  /// result, or move from it to keep it.
+  /// the first of two; for motion detection the newest one. Both belong to the pipeline. The sink may change
+  /// the result, or move from it to keep it.
   using Sink = std::function<void(const VideoFrame& frame, Result& result)>;
 
-  /// The estimator must outlive the pipeline. Throws Error(invalid_argument) for a depth outside 1..1000, and for
-  /// a pipelined estimator: the pipeline overlaps copies with the device's work itself.
+  /// The estimator must outlive the pipeline. Throws Error(invalid_argument) for a depth outside 1..1000, and
+  /// for a pipelined estimator: the pipeline overlaps copies with the device's work itself.
   explicit Pipeline(Estimator<Task>& estimator, PipelineOptions options = {});
   ~Pipeline();
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
 
-  /// Runs to the end of the source. After the last result, `finish` is called on the sink's thread, for example
-  /// to finish a file, unless the sink itself has failed.
+  /// Runs to the end of the source. After the last result, `finish` is called on the sink's thread, for
+  /// example to finish a file, unless the sink itself has failed.
   ///
   /// The first error of a stage, in time, ends the run. All results from before it go to the sink, then the
-  /// error is thrown. When the stop token requests a stop, the running estimation is canceled, and the results
-  /// that are complete go to the sink. The call returns only after the source has returned: a source that waits
-  /// for a camera or a pipe delays it, but does not delay `finish`. Each run starts a new sequence of the
-  /// estimator.
+  /// error is thrown. When the stop token requests a stop, the running estimation is canceled, and the
+  /// results that are complete go to the sink. The call returns only after the source has returned: a source
+  /// that waits for a camera or a pipe delays it, but does not delay `finish`. Each run starts a new sequence
+  /// of the estimator.
   PipelineReport run(const Source& source, const Sink& sink, const std::function<void()>& finish = {});
 
  private:

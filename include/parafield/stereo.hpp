@@ -24,12 +24,12 @@ struct StereoInput {
 struct StereoOptions {
   static constexpr std::string_view name = "stereo options";
 
-  /// Device of the estimator, such as Device::cpu(). Not given: Device::best(); one-shot functions use the device that
-  /// CUDA frames are on.
+  /// Device of the estimator, such as Device::cpu(). Not given: Device::best(); one-shot functions use the
+  /// device that CUDA frames are on.
   PF_FIELD(std::optional<Device>, device, {});
   PF_FIELD(Stream, stream, {});  ///< CUDA: the stream to work on; not given: the estimator's own
-  /// CUDA: set it if three or more estimators share the device. The total work is then less, but a frame on its own
-  /// takes longer. Results are the same.
+  /// CUDA: set it if three or more estimators share the device. The total work is then less, but a frame on
+  /// its own takes longer. Results are the same.
   PF_FIELD(bool, throughput, false);
   PF_FIELD(EnergyReport, energies, EnergyReport::none);
   PF_FIELD(ProgressCallback, progress, {});  ///< called by slow methods: ICM, annealing, belief propagation
@@ -49,9 +49,10 @@ struct PARAFIELD_API Stereo {
   using Result = DisparityField;
 };
 
-/// Estimator of disparities. Call it as operator()(left, right), or push the pairs of a stereo camera's video.
-/// Both images are rectified: a match lies on the same row. A method with disparities = 0 gets their number
-/// from the first pair that is not blank, by `examine_pair`; method() says it then, and `reset()` forgets it.
+/// Estimator of disparities. Call it as operator()(left, right), or push the pairs of a stereo camera's
+/// video. Both images are rectified: a match lies on the same row. A method with disparities = 0 gets their
+/// number from the first pair that is not blank, by `examine_pair`; method() says it then, and `reset()`
+/// forgets it.
 using StereoEstimator = Estimator<Stereo>;
 
 /// One-shot form of the estimator: the disparities of the left image, in the memory of the frames. Throws

@@ -9,8 +9,8 @@
 
 namespace parafield {
 
-/// A session of stereo whose method does not say how many disparities there are. It finds the number in the first
-/// pair that is not blank, and a session with that number does the work.
+/// A session of stereo whose method does not say how many disparities there are. It finds the number in the
+/// first pair that is not blank, and a session with that number does the work.
 template <class Backend>
 class FoundDisparities final : public Session<Stereo> {
  public:

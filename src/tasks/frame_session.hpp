@@ -6,9 +6,9 @@
 
 namespace parafield {
 
-/// A session that also takes the frames of a sequence, one by one. If it is pipelined, the next frame is uploaded
-/// and the last result downloaded while the device solves: three queues work at the same time, and marks of the
-/// backend put their work in order.
+/// A session that also takes the frames of a sequence, one by one. If it is pipelined, the next frame is
+/// uploaded and the last result downloaded while the device solves: three queues work at the same time, and
+/// marks of the backend put their work in order.
 template <class Task, class Backend, class Solver>
 class FrameSession final : public SolverSession<Task, Backend, Solver> {
   using Base = SolverSession<Task, Backend, Solver>;

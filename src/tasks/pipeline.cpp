@@ -107,7 +107,8 @@ struct Pipeline<Task>::Impl {
            "; it is a number of frames from 1 to 1000");
     if (estimator.options().pipelined)
       fail(ErrorCode::invalid_argument,
-           "the estimator of a pipeline cannot have the option pipelined: the pipeline itself copies frames and "
+           "the estimator of a pipeline cannot have the option pipelined: the pipeline itself copies frames "
+           "and "
            "results while the device works");
     // Frames that wait, one in each stage, and those that the estimator needs until their result comes.
     frames_.resize(std::size_t(2 * depth + 3 + behind_));

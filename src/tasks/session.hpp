@@ -18,8 +18,8 @@ Frame checked(const Frame& frame, const char* name, Size size, const Device& dev
 void check_output(Size plane, Memory memory, std::ptrdiff_t pitch, std::ptrdiff_t value_bytes, Size size,
                   Memory expected);
 
-/// Checks the first guess that a call starts from. Throws Error(invalid_argument) for another size than `size`,
-/// and for planes that are missing, differ in size or have rows that overlap.
+/// Checks the first guess that a call starts from. Throws Error(invalid_argument) for another size than
+/// `size`, and for planes that are missing, differ in size or have rows that overlap.
 void check_start(const FlowView& start, Size size);
 void check_start(const DisparityView& start, Size size);
 void check_start(const MotionMaskView& start, Size size);
@@ -57,7 +57,8 @@ class FrameStream {
 template <class Task>
 class PairStream {
  public:
-  /// Adds the next pair and solves it. Writes into `output`, or into the session's own result if that is null.
+  /// Adds the next pair and solves it. Writes into `output`, or into the session's own result if that is
+  /// null.
   virtual const typename Task::Result& push(const Frame& left, const Frame& right,
                                             typename Task::Result* output) = 0;
 

@@ -70,9 +70,9 @@ std::string name_of(const AVInputFormat& format, const std::string& input) {
   return names.substr(0, names.find(','));
 }
 
-/// Threads that may decode the codec. With frame threads some decoders (MPEG-4 part 2, for one) end the process by an
-/// assertion where a frame is damaged and damage is an error. So frame threads are for codecs whose decoders bear
-/// it: those of most films, and those whose frames depend on no others.
+/// Threads that may decode the codec. With frame threads some decoders (MPEG-4 part 2, for one) end the
+/// process by an assertion where a frame is damaged and damage is an error. So frame threads are for codecs
+/// whose decoders bear it: those of most films, and those whose frames depend on no others.
 int thread_types(AVCodecID codec) {
   const AVCodecDescriptor* const kind = avcodec_descriptor_get(codec);
   const bool independent = kind && (kind->props & AV_CODEC_PROP_INTRA_ONLY) != 0;

@@ -40,8 +40,8 @@ class Cuda {
   void reserve_scratch(std::size_t) {}  // kernels use shared memory instead
   std::size_t free_memory() const { return available_memory(); }
   std::size_t available_memory() const;  // free memory of the device, bytes
-  /// Number of SMs that the kernels of a solve should fill: a quarter of the device for throughput, because kernels
-  /// with larger tiles do less work in total, and the other estimators' kernels fill the rest.
+  /// Number of SMs that the kernels of a solve should fill: a quarter of the device for throughput, because
+  /// kernels with larger tiles do less work in total, and the other estimators' kernels fill the rest.
   int multiprocessors() const { return throughput_ ? (multiprocessors_ + 3) / 4 : multiprocessors_; }
   /// Largest dynamic shared memory of a block, bytes.
   std::size_t shared_memory() const { return std::size_t(shared_memory_); }
@@ -103,8 +103,8 @@ class Cuda {
     join_aside();
   }
 
-  /// For throughput, makes the next kernel launch only when all preceding kernels have ended. Launched early, its
-  /// blocks would occupy the SMs while they wait for a long kernel, and keep other estimators off them.
+  /// For throughput, makes the next kernel launch only when all preceding kernels have ended. Launched early,
+  /// its blocks would occupy the SMs while they wait for a long kernel, and keep other estimators off them.
   void hold_next_for_throughput() { waits_ = waits_ || throughput_; }
 
   /// Launches a kernel that uses only the workspace and the estimator's own results. Its arguments are
