@@ -19,7 +19,12 @@ struct DetectionSolver : Solver {
 
 }  // namespace
 
-static auto session_of(const auto&... inputs) { return make_session<Detection, DetectionSolver>(inputs...); }
+template <>
+std::unique_ptr<Session<Detection>> task_session<Detection>(const DetectionMethod& method, Size size,
+                                                            const Device& device,
+                                                            const DetectionOptions& options) {
+  return make_session<Detection, DetectionSolver>(method, size, device, options);
+}
 
 template class Estimator<Detection>;
 

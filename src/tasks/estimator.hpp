@@ -48,6 +48,11 @@ std::unique_ptr<Session<Task>> make_session(const typename Task::Method& method,
       method);
 }
 
+/// The session of an estimator of the task. The task's own file specializes it.
+template <class Task>
+std::unique_ptr<Session<Task>> task_session(const typename Task::Method& method, Size size,
+                                            const Device& device, const typename Task::Options& options);
+
 template <class Task>
 Estimator<Task>::Estimator(Method method, Size size, Options options) {
   with_errors([&] {
@@ -56,7 +61,7 @@ Estimator<Task>::Estimator(Method method, Size size, Options options) {
     check(options);
     const Device device = options.device ? *options.device : Device::best();
     impl_ = std::make_unique<Impl>(
-        Impl{method, size, device, options, session_of(method, size, device, options)});
+        Impl{method, size, device, options, task_session<Task>(method, size, device, options)});
   });
 }
 template <class Task>

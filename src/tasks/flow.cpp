@@ -12,7 +12,11 @@
 
 namespace parafield {
 
-static auto session_of(const auto&... inputs) { return make_session<Flow, RefinedFlow>(inputs...); }
+template <>
+std::unique_ptr<Session<Flow>> task_session<Flow>(const FlowMethod& method, Size size, const Device& device,
+                                                  const FlowOptions& options) {
+  return make_session<Flow, RefinedFlow>(method, size, device, options);
+}
 
 template class Estimator<Flow>;
 
