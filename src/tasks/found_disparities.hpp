@@ -9,9 +9,9 @@
 
 namespace parafield {
 
-/// A stereo session for methods that leave the number of disparities to the images. Determines the number from
-/// the first non-blank pair, then forwards all calls to an inner session with that number. Until then, each
-/// blank pair is solved with its own estimate of the number.
+/// A stereo session for methods that leave the number of disparities to the images. Determines the number
+/// from the first non-blank pair, then forwards all calls to an inner session with that number. Until then,
+/// each blank pair is solved with its own estimate of the number.
 template <class Backend>
 class FoundDisparities final : public Session<Stereo> {
  public:

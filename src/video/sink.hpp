@@ -13,8 +13,8 @@ namespace parafield::video {
 /// Receives frames of one size and format. Errors do not name the output.
 struct Sink {
   virtual ~Sink() = default;
-  /// Writes a u8 or u16 frame, whose pitch must be set. `time` is in seconds. Either all frames must have one,
-  /// or none.
+  /// Writes a u8 or u16 frame, whose pitch must be set. `time` is in seconds. Either all frames must have
+  /// one, or none.
   virtual void write(const Frame& frame, std::optional<double> time) = 0;
   /// Completes the file and gives it its final name. If write() failed, the file still contains all frames
   /// written before the failure.
