@@ -125,7 +125,7 @@ class Part {
 };
 
 /// Solves for frames on a device. Enqueues the work on streams, and waits for it only if the frames' library
-/// is `other` or there are tracks.
+/// is `other` or there are tracks, whose copy on the device is freed after the call.
 template <class Task>
 void solve_on_device(const Request<Task>& request, const Items& items, const Device& device, Stream stream,
                      const Field<Task>& field, const Known<Task>& known) {

@@ -201,7 +201,7 @@ class EstimatorCache {
     }
   }
 
-  /// Empties the cache of a forked child, because the threads of its parent's estimators do not exist there.
+  /// Empties the cache after a fork: the threads of the parent's estimators do not exist in the child.
   void forget_after_fork() {
     if (forks_ == forks()) return;
     forks_ = forks();

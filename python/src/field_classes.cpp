@@ -46,7 +46,7 @@ const nb::object& values_of(Field<Task>& field) {
   return field.all_values;
 }
 
-/// Returns u or v. A library that may not support strides makes it itself by indexing `uv`.
+/// Returns u or v. The library `other` may lack strided arrays, so it makes them itself by indexing `uv`.
 nb::object component(Field<Flow>& field, int i) {
   if (field.storage->library != Library::other)
     return plane(field, field.values + i * field.pixels(), nb::dtype<float>(), field.components);

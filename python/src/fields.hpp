@@ -46,7 +46,7 @@ struct TaskPlanes<Detection> {
   static constexpr const char *result = "MotionMask", *arrays = "array moving";
 };
 
-/// A result of a task, as Python sees it. Owns its memory, which copies and frames of a stack share.
+/// A result of a task, as Python sees it. A stack and its frames share ownership of their memory.
 template <class Task>
 struct Field : Planes {
   static constexpr int components = TaskPlanes<Task>::components;

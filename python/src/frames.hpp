@@ -52,10 +52,9 @@ FrameStack read_frames(nb::handle object, const std::string& name, const FrameLa
 
 /// Checks that all frames have the same size and are in the same memory, and sets their ranges. The range is
 /// `layout.range` if it is given. Otherwise it is 0..255 for uint8, and what the values suggest for uint16
-/// and float32. If `layout.warns` is set, issues a warning when the suggested range is unusual
-/// for its type (not 0..65535 for uint16, neither 0..255 nor 0..1 for float32); other Python threads may run
-/// meanwhile. Throws Error(invalid_argument), also if uint16 or float32 frames are on a device and the range
-/// is not given.
+/// and float32. If `layout.warns` is set, issues a warning when the suggested range is unusual for its type
+/// (not 0..65535 for uint16, neither 0..255 nor 0..1 for float32); other Python threads may run meanwhile.
+/// Throws Error(invalid_argument), also if uint16 or float32 frames are on a device and no range is given.
 void match(std::span<FrameStack> frames, const FrameLayout& layout);
 
 }  // namespace parafield::python

@@ -21,7 +21,7 @@ OutArray read_out(nb::handle out, Size size);
 /// The estimator whose `progress` callback this thread is running, or null.
 inline thread_local const void* reporting = nullptr;
 
-/// Calls the Python function `progress`. Its exceptions cannot reach the caller, so Python prints them as
+/// Calls the Python function `progress`. Its exceptions cannot reach the caller, so Python reports them as
 /// unraisable.
 inline void report(const nb::object& function, double share) {
   const nb::gil_scoped_acquire gil;

@@ -20,7 +20,7 @@ struct Storage {
   char* data = nullptr;
   std::size_t bytes = 0;
   nb::object array = {};  ///< Torch's or CuPy's array that owns the memory: one axis of float32
-  nb::object like = {};   ///< for the library `other`: an array of it, to find its namespace
+  nb::object like = {};   ///< for the library `other`: one of its arrays, whose namespace makes results
   std::shared_ptr<void> block = {};  ///< memory from the pool
 
   Storage() = default;

@@ -68,7 +68,7 @@ class BoxesOn final : public BoxSession {
   }
 
  private:
-  static constexpr std::size_t header = 32;  // bytes before the regions, which hold their number
+  static constexpr std::size_t header = 32;  // bytes; the header contains the number of regions
 
   static std::size_t bytes_of(int regions) { return header + std::size_t(regions) * sizeof(Region); }
   /// Number of regions that are downloaded in the same copy as the count.

@@ -131,8 +131,8 @@ PairFindings find_disparities(const Frame& left, const Frame& right, int min_dis
       negative += d < 0;
       if (x - d >= 0 && x - d < width) correlation.add(sum_at(small[0], x, y), sum_at(small[1], x - d, y));
     }
-  // Find the largest disparity that more than 1/300 of the matched pixels reach, and add the error of a coarse
-  // disparity. Rounding up to a multiple of 16 adds a margin.
+  // Find the largest disparity that more than 1/300 of the matched pixels reach, and add the error of a
+  // coarse disparity. Rounding up to a multiple of 16 adds a margin.
   int most = reach, beyond = 0;
   while (most > -reach && (beyond += counts[std::size_t(most + reach)]) * 300 <= matched) --most;
   const int needed = (most + 1) * factor + factor / 2 - min_disparity + 1;
