@@ -12,7 +12,7 @@
 namespace parafield::python {
 namespace {
 
-/// What is known of a type of arrays.
+/// Properties of a Python type whose objects are arrays.
 struct TypeInfo {
   Library library = Library::numpy;
   bool has_dlpack = false;
@@ -42,16 +42,16 @@ TypeInfo look_at(nb::handle type) {
 
 struct KnownType {
   TypeInfo info;
-  nb::object watch;  ///< a weak reference, which calls forget_type
+  nb::object watch;  ///< weak reference to the type, whose callback is forget_type
 };
 
-/// They live to the end of the process, since Python may be gone before.
+/// The map is never destroyed, because Python may shut down before static objects are destroyed.
 std::unordered_map<void*, KnownType>& known_types() {
   static auto& types = *new std::unordered_map<void*, KnownType>;
   return types;
 }
 
-/// A type is gone, and a new one may get its address.
+/// Removes a type that was destroyed, because a new type may get the same address.
 PyObject* forget_type(PyObject* address, PyObject*) {
   known_types().erase(PyLong_AsVoidPtr(address));
   Py_RETURN_NONE;
@@ -70,7 +70,7 @@ const TypeInfo& info_of(nb::handle object) {
   return known_types().emplace(type.ptr(), std::move(known)).first->second.info;
 }
 
-/// Reads an object that has a buffer.
+/// Reads an object that supports the buffer protocol.
 void read_buffer(Array& array) {
   auto view = std::make_unique<Py_buffer>();
   if (PyObject_GetBuffer(array.object.ptr(), view.get(), PyBUF_RECORDS_RO) != 0) throw nb::python_error();
@@ -101,7 +101,7 @@ void read_buffer(Array& array) {
 
 nb::object numpy() { return nb::module_::import_("numpy"); }
 
-/// Reads a masked array as floats: NaN where it is masked.
+/// Reads a masked array as floats, with NaN where it is masked.
 void read_masked(Array& array) {
   const nb::object masked = array.object;
   array.object = masked.attr("data");
@@ -159,7 +159,7 @@ Array read_array(nb::handle object, const std::string& name) {
     if (info.library == Library::torch && array.values == Values::f32) {
       if (nb::cast<bool>(array.object.attr("requires_grad")))
         fail(name, " requires a gradient, which results do not have; give its detach()");
-      // A view that negates values when they are read: torch.imag of a conjugate.
+      // Some views, such as torch.imag of a conjugate, negate values only when Torch reads them.
       if (nb::cast<bool>(array.object.attr("is_neg")()))
         return read_array(array.object.attr("resolve_neg")(), name);
     }

@@ -13,21 +13,21 @@ namespace nb = nanobind;
 
 namespace parafield::python {
 
-/// The library that an array comes from. Results are arrays of the same library.
+/// The library that an array comes from. Results become arrays of the same library.
 enum class Library {
-  numpy,  ///< also everything else in host memory that has a buffer
+  numpy,  ///< also any other object in host memory that supports the buffer protocol
   torch,
   cupy,
-  other  ///< speaks DLPack and has an array API namespace, as JAX has
+  other  ///< any library with DLPack and an array API namespace, such as JAX
 };
 
 /// Type of an array's values.
 enum class Values { u8, u16, f32 };
 inline int bytes_of(Values values) { return values == Values::u8 ? 1 : values == Values::u16 ? 2 : 4; }
 
-/// An array of Python, read in place. It keeps the array's memory alive.
+/// A Python array, read in place. Keeps the array's memory alive.
 struct Array {
-  std::string name;  ///< of the argument, for messages
+  std::string name;  ///< name of the argument, for error messages
   nb::object object;
   Library library = Library::numpy;
   std::shared_ptr<void> owner = {};  ///< the buffer or tensor that holds `data`
@@ -35,7 +35,7 @@ struct Array {
   int dimensions = 0;
   std::array<std::int64_t, 5> shape = {}, strides = {};  ///< strides in bytes
   Values values = Values::u8;
-  bool from_u8 = false;  ///< the values are those of uint8, also where they became floats
+  bool from_u8 = false;  ///< the values were uint8, even if they have been converted to float
   Memory memory = {};
   void* stream = nullptr;  ///< CUDA: the stream on which the values are ready
 
@@ -44,21 +44,23 @@ struct Array {
   /// Sets the number of axes. Throws Error(invalid_argument) if there are too many.
   void set_dimensions(int count);
 
-  /// Throws Error(invalid_argument): the values are of none of the types. `format` names theirs if the object
+  /// Throws Error(invalid_argument) for values of an unsupported type. `format` names the type if the object
   /// has no dtype.
   [[noreturn]] void fail_values(const std::string& format) const;
 };
 
-/// Reads an array without a copy. `name` is the argument's. Masked arrays of NumPy become floats with NaN.
-/// Throws Error(invalid_argument) for other objects, other types of values, and arrays without memory.
+/// Reads an array without copying it, except for NumPy's masked arrays, which become floats with NaN where
+/// they are masked. `name` is the argument's name. Throws Error(invalid_argument) for objects that are not
+/// arrays, unsupported value types, and arrays without values or memory.
 Array read_array(nb::handle object, const std::string& name);
 
-/// The array with other axes: axis i of the result is axis order[i] of `array`, and the values lie one after
-/// the other in rows. It is a copy, made by the array's own library. `channels` above 0 keeps so many values
-/// of the last axis; `reversed` reverses the last axis.
+/// Permutes axes: axis i of the result is axis order[i] of `array`. The array's own library makes the result,
+/// which is C-contiguous. If `channels` is above 0, only that many values of the last axis are kept.
+/// `reversed` reverses the last axis.
 Array rearranged(const Array& array, const std::vector<int>& order, int channels, bool reversed);
 
-/// Calls f(); turns exceptions of Python into Error(invalid_argument) that begins with the argument's name.
+/// Calls f(), and turns Python exceptions into an Error(invalid_argument) that begins with the argument's
+/// name.
 template <class F>
 auto with_name(const std::string& name, F f) -> decltype(f());
 

@@ -37,7 +37,8 @@ const char* const from_opencv_doc = R"(The calibration of arrays, with OpenCV's 
 K1 and K2 are matrices, 3 x 3, D1 and D2 have 4, 5 or 8 coefficients of distortion (or 12 or 14, of which only
 8 are not 0), R is 3 x 3, T has 3 values. `shape` is (height, width), where OpenCV has (width, height).)";
 
-/// The values of an argument, row by row. Throws Error(invalid_argument) unless there is one of the counts.
+/// Reads the values of an argument, row by row. Throws Error(invalid_argument) unless their number is one of
+/// `counts`.
 std::vector<double> read_values(nb::handle object, const std::string& name,
                                 const std::vector<std::size_t>& counts, const char* expected) {
   const nb::object array = as_plane(object, name, "float64");
@@ -69,7 +70,7 @@ std::vector<double> values_of(const LensDistortion& lens) {
   return {lens.k1, lens.k2, lens.p1, lens.p2, lens.k3, lens.k4, lens.k5, lens.k6};
 }
 
-/// An array of NumPy, float64.
+/// Copies values into a NumPy array of float64.
 nb::object array_of(const double* values, const std::vector<std::size_t>& shape) {
   std::size_t count = 1;
   for (const std::size_t side : shape) count *= side;
@@ -82,7 +83,7 @@ nb::object array_of(const double* values, const std::vector<std::size_t>& shape)
 
 nb::object matrix_of(const std::array<double, 9>& values) { return array_of(values.data(), {3, 3}); }
 
-/// Everything that two values have to have in common.
+/// Everything that must be equal for two values to be equal.
 nb::tuple state_of(const CalibratedCamera& camera) {
   return nb::make_tuple(camera.fx, camera.fy, camera.cx, camera.cy,
                         nb::tuple(nb::cast(values_of(camera.distortion))));
@@ -98,7 +99,7 @@ nb::tuple state_of(const StereoGeometry& g) {
   return nb::make_tuple(g.focal, g.baseline, g.cx, g.cy, g.doffs);
 }
 
-/// Adds what values have: they can be compared, hashed and pickled. Their constructor takes their state.
+/// Makes objects of the class comparable, hashable and picklable. The constructor must take the state.
 template <class Value>
 void bind_value(nb::class_<Value>& type) {
   type.def(

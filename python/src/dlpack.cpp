@@ -7,7 +7,7 @@
 namespace parafield::python::dlpack {
 namespace {
 
-/// The legacy stream of CUDA.
+/// CUDA's legacy default stream.
 void* const legacy = reinterpret_cast<void*>(1);
 
 void set_values(Array& array, const nb::dlpack::dtype& type) {
@@ -51,7 +51,7 @@ void read_managed(Array& array, ManagedTensor* managed) {
   read_tensor(array, managed->tensor);
 }
 
-/// The stream that the array's library uses now. Null stands for the legacy stream in both libraries.
+/// Returns the current stream of the array's library. Torch and CuPy use null for the legacy stream.
 void* current_stream(const Array& array) {
   if (array.library == Library::other) return legacy;
   std::uintptr_t stream = 0;
@@ -102,7 +102,7 @@ void read(Array& array) {
   nb::dict arguments;
   if (device.first == cuda) arguments["stream"] = array.library == Library::other ? 1 : -1;
   nb::object capsule;
-  try {  // NumPy's arrays that are read-only need the version
+  try {  // NumPy exports read-only arrays only if max_version is given
     arguments["max_version"] = nb::make_tuple(1, 0);
     capsule = array.object.attr("__dlpack__")(**arguments);
   } catch (nb::python_error& error) {

@@ -48,7 +48,8 @@ void translate(const std::exception_ptr& pointer, void*) {
   }
 }
 
-/// Level of the innermost function of Python that is none of the package; 1 = the one that called it.
+/// Returns the stack level of the innermost Python function outside the package; 1 is the innermost function
+/// on the stack.
 int level_of_caller() {
   int level = 1;
   nb::object frame = nb::module_::import_("sys").attr("_getframe")();
@@ -79,7 +80,7 @@ std::string repr_text(nb::handle object) { return name_text(nb::repr(object)); }
 
 std::string message_of(const nb::python_error& error) {
   const std::string text = str_text(error.value());
-  return text.substr(0, text.find('\n'));  // Torch adds the stack
+  return text.substr(0, text.find('\n'));  // Torch appends the call stack
 }
 
 std::string type_text(nb::handle object) {
@@ -101,7 +102,7 @@ void warn_of_pair(const std::string& text) { warn(pair_warning_type, text); }
 void warn_of_range(const std::string& text) { warn(range_warning_type, text); }
 
 void bind_errors(nb::module_& module) {
-  // The class stands in Python, since its instances have a field and are pickled.
+  // The classes are written in Python because instances of Error have a field and must be picklable.
   nb::dict scope;
   scope["__name__"] = module.attr("__name__");
   nb::exec(R"(

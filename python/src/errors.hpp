@@ -8,7 +8,7 @@
 
 namespace parafield::python {
 
-/// Throws Error(invalid_argument) with the parts as its text.
+/// Throws Error(invalid_argument), whose text is the concatenation of the parts.
 template <class... Parts>
 [[noreturn]] void fail(const Parts&... parts) {
   std::ostringstream text;
@@ -16,28 +16,29 @@ template <class... Parts>
   throw Error(ErrorCode::invalid_argument, text.str());
 }
 
-/// First line of an exception of Python, without its type.
+/// Returns the first line of a Python exception's text, without the type.
 std::string message_of(const nanobind::python_error& error);
 
-/// str() of an object. Characters that UTF-8 does not have are escaped.
+/// Returns str() of an object. Characters that UTF-8 cannot encode are escaped.
 std::string str_text(nanobind::handle object);
 
-/// str() and repr() of an object in one line for messages. Long ones are cut.
+/// Return str() and repr() of an object as one line for error messages. Long texts are shortened.
 std::string name_text(nanobind::handle object);
 std::string repr_text(nanobind::handle object);
 
-/// A whole number of an argument. Throws Error(invalid_argument) for one outside least..most.
+/// Reads an argument that is a whole number. Throws Error(invalid_argument) unless it is in least..most.
 int read_whole_number(nanobind::handle number, const char* name, int least, int most);
 
-/// Name of an object's type, as messages show it: "list", "torch.Tensor".
+/// Returns the name of an object's type as error messages show it: "list", "torch.Tensor".
 std::string type_text(nanobind::handle object);
 
-/// Give a PairWarning or a RangeWarning, at the line of Python that calls the package. Other threads may run
-/// meanwhile. Throw python_error where warnings are exceptions.
+/// Issue a PairWarning or a RangeWarning for the line of Python code that called the package. Other Python
+/// threads may run meanwhile. Throw python_error if the user has turned warnings into exceptions.
 void warn_of_pair(const std::string& text);
 void warn_of_range(const std::string& text);
 
-/// Makes the exception `Error` and the classes of warnings, and lets the library's errors be thrown as it.
+/// Creates the exception `Error` and the warning classes. Exceptions of the library are then raised in Python
+/// as `Error`.
 void bind_errors(nanobind::module_& module);
 
 }  // namespace parafield::python

@@ -12,11 +12,11 @@
 namespace parafield::python {
 namespace {
 
-/// The frames of each result that a call asks for.
+/// The frames that belong to each result of a call.
 struct Items {
   const std::vector<FrameStack>& frames;
-  int count;      ///< results
-  int taken;      ///< frames of each
+  int count;      ///< number of results
+  int taken;      ///< number of frames per result
   bool in_a_row;  ///< result i takes frames i, i + 1 ... of the first stack
 
   std::vector<Frame> operator[](int i) const {
@@ -26,7 +26,7 @@ struct Items {
   }
 };
 
-/// Whether each stack is the one before it from its second frame on, in the same memory: stack[:-1],
+/// Whether each stack is the previous stack shifted by one frame, in the same memory, such as stack[:-1] and
 /// stack[1:].
 bool follow_each_other(const std::vector<FrameStack>& frames) {
   for (std::size_t k = 1; k < frames.size(); ++k) {
@@ -59,10 +59,11 @@ Items items_of(const Request<Task>& request, const std::vector<FrameStack>& fram
   return {frames, first.count, taken, follow_each_other(frames)};
 }
 
-/// A stack of at least as many results is solved for throughput: by so many estimators at once at least.
+/// From this number of results on, a stack is solved by estimators that are optimized for throughput.
 constexpr int shared_from = 3;
 
-/// Estimators that work at the same time on a stack: no more than the cache keeps.
+/// Returns how many estimators work on a stack in parallel: at most `most`, one for each result, and as many
+/// as fit into the cache's memory.
 template <class Task>
 int estimators_for(const typename EstimatorCache<Task>::Lease& first, int most, int count) {
   const std::size_t fit =
@@ -70,7 +71,7 @@ int estimators_for(const typename EstimatorCache<Task>::Lease& first, int most, 
   return int(std::clamp<std::size_t>(fit, 1, std::size_t(std::min(most, count))));
 }
 
-/// Whether frames can be pushed: each is prepared once then, and results are those of calls.
+/// Whether frames can be pushed, which prepares each of them only once and gives the same results as calls.
 template <class Task>
 bool can_push(const Request<Task>& request, const Items& items, const Known<Task>& known) {
   if (!std::is_same_v<Task, Flow> || !items.in_a_row || known.start || known.tracks || known.rotation)
@@ -83,7 +84,7 @@ bool can_push(const Request<Task>& request, const Items& items, const Known<Task
       request.method);
 }
 
-/// Part `index` of the `parts` of a batch, solved by one estimator that has no frames of before.
+/// Part `index` of `parts` of a batch, solved by one estimator, which must hold no previously pushed frames.
 template <class Task>
 class Part {
  public:
@@ -98,7 +99,7 @@ class Part {
         pushes_(end_ - begin_ > 1 && can_push(request, items, known)),
         next_(pushes_ ? begin_ - items.taken + 1 : begin_) {}
 
-  /// Takes the next frames. Returns whether there are more.
+  /// Processes the next frames. Returns whether there are more.
   bool step() {
     typename Task::Result output = field_.result(std::max(next_, begin_));
     if (!pushes_) {
@@ -120,10 +121,11 @@ class Part {
   const Known<Task>& known_;
   int begin_, end_;
   bool pushes_;
-  int next_;  ///< the next result; below begin_ while frames of the first one are missing
+  int next_;  ///< next result; below begin_ while the first result still lacks frames
 };
 
-/// Frames on a device: the work is put on streams, and nobody waits for it.
+/// Solves for frames on a device. Enqueues the work on streams, and waits for it only if the frames' library
+/// is `other` or there are tracks, whose copy on the device is freed after the call.
 template <class Task>
 void solve_on_device(const Request<Task>& request, const Items& items, const Device& device, Stream stream,
                      const Field<Task>& field, const Known<Task>& known) {
@@ -143,8 +145,8 @@ void solve_on_device(const Request<Task>& request, const Items& items, const Dev
   const int streams = estimators_for<Task>(leases[0], 8, items.count);
   while (int(leases.size()) < streams) leases.push_back(take());
   try {
-    // A stream gets its whole part before the next one gets any: streams that all begin at once go through
-    // the same levels at the same time, which takes longer.
+    // Enqueue a stream's whole part before the next stream's part. Streams that all start at once would
+    // process the same levels at the same time, which takes longer.
     for (int i = 0; i < streams; ++i) {
       auto& lease = leases[std::size_t(i)];
       lease->reset();
@@ -157,12 +159,13 @@ void solve_on_device(const Request<Task>& request, const Items& items, const Dev
     if (waits)
       for (auto& lease : leases) lease->synchronize();
   } catch (...) {
-    for (auto& lease : leases) lease.drop();  // waits until nothing uses the frames and results
+    for (auto& lease : leases) lease.drop();  // waits for work that uses the frames and results
     throw;
   }
 }
 
-/// Frames in host memory: several threads with an estimator each, or one estimator with all threads.
+/// Solves for frames in host memory, with several estimators in threads of their own, or with one estimator
+/// that uses all threads.
 template <class Task>
 void solve_on_host(const Request<Task>& request, const Items& items, const Device& device,
                    const Field<Task>& field, const Known<Task>& known) {
@@ -209,7 +212,7 @@ void solve_on_host(const Request<Task>& request, const Items& items, const Devic
     };
     auto first = take();
     const int workers = items.count == 1 ? 1 : estimators_for<Task>(first, on_cpu ? cores : 4, items.count);
-    parts = std::min(items.count, workers == 1 ? 1 : 4 * workers);  // so that all end at about the same time
+    parts = std::min(items.count, workers == 1 ? 1 : 4 * workers);  // all workers end at about the same time
     std::vector<std::jthread> threads;
     for (int i = 1; i < workers; ++i)
       threads.emplace_back([&] {
@@ -233,7 +236,8 @@ void solve_on_host(const Request<Task>& request, const Items& items, const Devic
   });
 }
 
-/// The request with what its frames show: see with_disparities.
+/// Returns the request with the parameters found in its frames, or nothing if none are missing: see
+/// with_disparities.
 template <class Task>
 std::optional<Request<Task>> completed(const Request<Task>& request, const Items& items,
                                        const Device& device) {
@@ -259,7 +263,7 @@ int read_threads(nb::handle threads) {
 
 std::optional<Device> read_device(nb::handle device, int threads) {
   if (device.is_none()) {
-    parse_device("cpu", threads);  // checks the number
+    parse_device("cpu", threads);  // checks the number of threads
     return {};
   }
   return parse_device(name_text(device), threads);

@@ -15,20 +15,20 @@
 #include "frames.hpp"
 #include "methods.hpp"
 
-/// How calls of Python become calls of estimators: single frames, stacks, known motion, devices.
+/// Turns calls from Python into calls of estimators: single frames, stacks, known motion, devices.
 namespace parafield::python {
 
-/// A method with the options of its task, as a call asks for it.
+/// The method, options and device that a call asks for.
 template <class Task>
 struct Request {
   typename Task::Method method;
   typename Task::Options options;
-  std::optional<Device> device;  ///< not given: where CUDA frames lie, otherwise the best one
+  std::optional<Device> device;  ///< if not given: the device of CUDA frames, or the best one for host frames
   int threads = 0;
-  std::string key;  ///< bytes that differ between methods and options
+  std::string key;  ///< bytes that identify the method and the options, for comparison
 };
 
-/// Request::key of a method and options.
+/// Computes Request::key from the method and options.
 template <class Task>
 std::string key_of(const Request<Task>& request) {
   std::string key(1, char(request.method.index()));
@@ -54,16 +54,16 @@ Request<Task> read_request(nb::handle method, nb::handle preset, nb::handle devi
   return request;
 }
 
-/// The request of a call. That of the last call is kept: most calls of a program are alike, and to read it
-/// takes longer than anything else in a call.
+/// Returns the request of a call. The last request is cached, because most calls of a program have the same
+/// arguments, and reading them takes longer than anything else in a call.
 template <class Task>
 std::shared_ptr<const Request<Task>> request_of_call(nb::handle method, nb::handle preset, nb::handle device,
                                                      nb::handle threads, const nb::dict& parameters) {
   struct Last {
-    std::array<nb::object, 4> arguments;  // none of them ever changes: names, numbers and methods
+    std::array<nb::object, 4> arguments;  // all immutable: None, strings, numbers and methods
     std::shared_ptr<const Request<Task>> request;
   };
-  static auto& last = *new Last;  // it lives to the end of the process, since Python may be gone before
+  static auto& last = *new Last;  // never destroyed, because Python may shut down first
   const std::array<nb::handle, 4> arguments = {method, preset, device, threads};
   if (parameters.size() == 0 &&
       std::ranges::equal(arguments, last.arguments, [](nb::handle a, nb::handle b) { return a.is(b); }))
@@ -78,7 +78,7 @@ std::shared_ptr<const Request<Task>> request_of_call(nb::handle method, nb::hand
     Last next{{}, request};
     std::ranges::transform(arguments, next.arguments.begin(),
                            [](nb::handle argument) { return nb::borrow(argument); });
-    std::swap(last, next);  // the old arguments go when nothing refers to `last` any more
+    std::swap(last, next);  // destroys the old arguments only after `last` is consistent
   }
   return request;
 }
@@ -89,29 +89,30 @@ int frames_taken(const Methods& method) {
   return std::visit([](const auto& chosen) { return chosen.frames; }, method);
 }
 
-/// The device that solves for frames like those of `frames`. Throws Error(invalid_argument) for frames on a
-/// device that is not the one asked for.
+/// Returns the device that solves for `frames`. Throws Error(invalid_argument) if the frames are on another
+/// device than `asked`.
 Device device_for(const std::optional<Device>& asked, int threads, const FrameStack& frames);
 
-/// The stream of an estimator for such frames: that of their library if it lives to the end of the process,
-/// as PyTorch's do and the legacy one does; otherwise null, for a stream of the estimator's own.
+/// Returns the stream on which an estimator of such frames works: their library's stream if it is never
+/// destroyed, which holds for PyTorch's streams and CUDA's default streams. Otherwise null, so that the
+/// estimator makes its own.
 Stream lasting_stream(const Array& frames);
 
-/// Whether a solve takes so long that Ctrl-C should end it.
+/// Whether a solve may take long enough that Ctrl-C should cancel it.
 template <class Methods>
 bool is_slow(const Methods& method, Size size, int count) {
   if (double(size.width) * size.height * count > 1 << 20) return true;
   return std::visit([]<class Method>(const Method&) { return LabelMethod<Method>; }, method);
 }
 
-/// Estimators that wait for their next call. Making one takes longer than a solve. At most `most_bytes` of
-/// memory and `most_kept` of them are kept.
+/// Cache of idle estimators, because making an estimator takes longer than a solve. Keeps at most `most_kept`
+/// estimators, and at most `most_bytes` of their memory unless there is only one.
 template <class Task>
 class EstimatorCache {
  public:
   static constexpr std::size_t most_kept = 32, most_bytes = std::size_t(4) << 30;
 
-  /// An estimator that nobody else uses until it comes back.
+  /// Exclusive use of an estimator, which returns to the cache when the lease is destroyed.
   class Lease {
    public:
     Lease(Lease&&) = default;
@@ -120,7 +121,7 @@ class EstimatorCache {
     }
     Estimator<Task>& operator*() const { return *estimator_; }
     Estimator<Task>* operator->() const { return estimator_.get(); }
-    void drop() { estimator_.reset(); }  ///< the estimator is not kept
+    void drop() { estimator_.reset(); }  ///< destroys the estimator, which does not return to the cache
 
    private:
     friend class EstimatorCache;
@@ -130,8 +131,8 @@ class EstimatorCache {
     std::unique_ptr<Estimator<Task>> estimator_;
   };
 
-  /// Takes an estimator, or makes one. `throughput`: several of them share the device. Does not need Python's
-  /// lock.
+  /// Takes an estimator from the cache, or makes one. Set `throughput` if several estimators share the
+  /// device. Does not need the GIL.
   static Lease take(const Request<Task>& request, Size size, const Device& device, Stream stream,
                     bool throughput = false) {
     std::string key = key_of(request, size, device, stream, throughput);
@@ -157,7 +158,7 @@ class EstimatorCache {
     std::size_t bytes = 0;
   };
 
-  /// It lives to the end of the process, since CUDA may be gone before.
+  /// Never destroyed, because CUDA may shut down before static objects are destroyed.
   inline static EstimatorCache& cache = *new EstimatorCache;
 
   static std::string key_of(const Request<Task>& request, Size size, const Device& device, Stream stream,
@@ -186,7 +187,7 @@ class EstimatorCache {
   }
 
   void put(std::string key, std::unique_ptr<Estimator<Task>> estimator) {
-    std::list<Entry> unused;  // destroyed without the lock
+    std::list<Entry> unused;  // destroyed after the lock is released
     const std::size_t bytes = estimator->workspace_bytes();
     const std::lock_guard lock(mutex_);
     forget_after_fork();
@@ -200,11 +201,11 @@ class EstimatorCache {
     }
   }
 
-  /// A child of fork() has none of the threads that its parent's estimators use.
+  /// Empties the cache after a fork: the threads of the parent's estimators do not exist in the child.
   void forget_after_fork() {
     if (forks_ == forks()) return;
     forks_ = forks();
-    new std::list<Entry>(std::move(entries_));  // never destroyed: that would wait for the threads
+    new std::list<Entry>(std::move(entries_));  // never destroyed, because that would wait for the threads
     entries_.clear();
   }
 
@@ -213,26 +214,27 @@ class EstimatorCache {
   int forks_ = forks();
 };
 
-/// What a call knows of the motion beside the frames.
+/// What the arguments of a call say about the motion, in addition to the frames.
 template <class Task>
 struct Known {
   std::optional<Field<Task>> start = {};
   std::optional<std::vector<Track>> tracks = {};
   std::optional<CameraRotation> rotation = {};
-  Image<float> tracks_on_device = {};  ///< for frames on a device
+  Image<float> tracks_on_device = {};  ///< copy of the tracks, for frames on a device
 };
 
-/// Reads `start`. On a device it has to be a result that lies there.
+/// Reads `start`. For frames on a device it must be a result on the same device. Throws
+/// Error(invalid_argument).
 template <class Task>
 std::optional<Field<Task>> read_start(nb::handle start, const FrameStack& frames);
 
-/// Reads an argument of tracks: N x 4 (x, y, u, v), px.
+/// Reads an argument that is an array of tracks: N x 4 (x, y, u, v), px.
 std::vector<Track> read_track_array(nb::handle object, const std::string& name);
 
 /// Reads `tracks` and `rotation`.
 void read_motion(nb::handle tracks, nb::handle rotation, const FrameStack& frames, Known<Flow>& known);
 
-/// Reads what a call knows of the motion.
+/// Reads the arguments about the motion.
 template <class Task>
 Known<Task> read_known(nb::handle start, [[maybe_unused]] nb::handle tracks,
                        [[maybe_unused]] nb::handle rotation, const FrameStack& frames) {
@@ -242,7 +244,7 @@ Known<Task> read_known(nb::handle start, [[maybe_unused]] nb::handle tracks,
   return known;
 }
 
-/// Calls f with the input of result i.
+/// Calls f with the estimator's input for result i.
 template <class Task, class F>
 void with_input(const std::vector<Frame>& frames, const Known<Task>& known, int i, F f) {
   using View = typename decltype(Task::Input::start)::value_type;
@@ -263,15 +265,15 @@ void with_input(const std::vector<Frame>& frames, const Known<Task>& known, int 
   f(input);
 }
 
-/// The flow of frames, which match each other (frames.hpp): of each pair of two stacks, of each window of one
-/// stack, or of single frames. The caller has Python's lock.
+/// Solves for frames that match() has checked: for each pair of two stacks, for each window of one stack, or
+/// for single frames. The caller must hold the GIL.
 template <class Task>
 Field<Task> solve(const Request<Task>& request, const std::vector<FrameStack>& frames,
                   const Known<Task>& known);
 
-/// The functions estimate_flow, estimate_disparity, detect_motion, clear_cache.
+/// Binds the functions estimate_flow, estimate_disparity, detect_motion and clear_cache.
 void bind_functions(nb::module_& module);
-/// The classes FlowEstimator, StereoEstimator, MotionDetector.
+/// Binds the classes FlowEstimator, StereoEstimator and MotionDetector.
 void bind_estimators(nb::module_& module);
 
 }  // namespace parafield::python

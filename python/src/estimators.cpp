@@ -19,8 +19,8 @@ EnergyReport read_energies(nb::handle energies) {
   return EnergyReport(found - names.begin());
 }
 
-/// Moves the options that are True or False from the keyword arguments `given` into `options`. Returns the rest,
-/// the parameters of the method.
+/// Sets the boolean options in `options` from the keyword arguments `given`. Returns the other arguments,
+/// which are the method's parameters.
 template <class Options>
 nb::dict without_flags(const nb::kwargs& given, Options& options) {
   std::vector<std::pair<std::string_view, bool*>> flags = {{"throughput", &options.throughput}};

@@ -27,7 +27,7 @@ void check_same(Size size, Size first, const std::string& name, const std::strin
          first.width);
 }
 
-/// Gives a field of one frame its validity and its confidence.
+/// Fills in the validity and the confidence of a field of one frame.
 template <class Task>
 void fill_rest(Field<Task>& field, nb::handle valid, nb::handle confidence, const std::string& first_name) {
   const std::size_t pixels = std::size_t(field.pixels());
@@ -44,7 +44,7 @@ void fill_rest(Field<Task>& field, nb::handle valid, nb::handle confidence, cons
   }
 }
 
-/// The flow of an array H x W x 2.
+/// Copies an array H x W x 2 into a flow field.
 Field<Flow> flow_from_pairs(nb::handle object, const std::string& name) {
   const nb::object plane = as_plane(object, name, "float32");
   Field<Flow> field = host_field<Flow>(size_of(plane, name, 3, "H x W x 2"), false);

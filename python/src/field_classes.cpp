@@ -14,8 +14,8 @@ namespace {
 using Shape = std::vector<std::size_t>;
 using Strides = std::vector<std::int64_t>;
 
-/// Shape and strides of a plane of a field: N x H x W of a stack, otherwise H x W. `steps` is the distance
-/// from frame to frame in planes.
+/// Returns the shape and strides of a field's plane: N x H x W for a stack, otherwise H x W. `steps` is the
+/// distance between consecutive frames, in planes.
 std::pair<Shape, Strides> plane_layout(const Planes& field, int steps) {
   Shape shape = {std::size_t(field.size.height), std::size_t(field.size.width)};
   Strides strides = {field.size.width, 1};
@@ -31,7 +31,8 @@ nb::object plane(const Planes& field, const void* data, nb::dlpack::dtype type, 
   return array_in(field.storage, data, type, shape, strides);
 }
 
-/// The float planes of a field: N x 2 x H x W, or N x H x W of one component.
+/// Returns the float planes of a field: 2 x H x W, or H x W if there is one component. Stacks have a leading
+/// axis N.
 template <class Task>
 const nb::object& values_of(Field<Task>& field) {
   if (!field.all_values) {
@@ -45,7 +46,7 @@ const nb::object& values_of(Field<Task>& field) {
   return field.all_values;
 }
 
-/// u or v. For a library without strides it is a view of `uv`, which that library makes itself.
+/// Returns u or v. The library `other` may lack strided arrays, so it makes them itself by indexing `uv`.
 nb::object component(Field<Flow>& field, int i) {
   if (field.storage->library != Library::other)
     return plane(field, field.values + i * field.pixels(), nb::dtype<float>(), field.components);
@@ -84,7 +85,7 @@ nb::tuple shape_of(const Field<Task>& field) {
   return nb::make_tuple(field.size.height, field.size.width);
 }
 
-/// What numpy.asarray gives: H x W x 2, H x W, or bool H x W.
+/// Returns the result of numpy.asarray: H x W x 2 (flow), H x W (disparity) or bool H x W (mask).
 template <class Task>
 nb::object main_array(Field<Task>& field) {
   if (!field.storage->memory.on_host())
@@ -96,7 +97,7 @@ nb::object main_array(Field<Task>& field) {
     shape.push_back(std::size_t(field.components));
     strides.push_back(field.pixels());
   }
-  // A storage of NumPy with the same memory, whatever the library of the field.
+  // Refer to the same memory through a NumPy storage, whatever the library of the field.
   const auto storage = std::make_shared<Storage>();
   storage->data = field.storage->data;
   storage->bytes = field.storage->bytes;
@@ -144,7 +145,7 @@ std::string text_of(const Field<Task>& field) {
          device_text(field) + ">";
 }
 
-/// The planes as bytes, for pickle.
+/// Returns the state for pickle, with the planes as bytes.
 template <class Task>
 nb::tuple state_of(const Field<Task>& field) {
   const Field<Task> packed = copied(on_host(field));  // a frame of a stack shares the stack's memory
@@ -159,7 +160,7 @@ void restore(Field<Task>& field, const nb::tuple& state) {
   int count = 0;
   bool stacked = false, has_confidence = false, has_valid = true;
   nb::bytes bytes;
-  const bool old = state.size() == 6;  // every field had a valid plane
+  const bool old = state.size() == 6;  // format of older versions, in which every field has a valid plane
   const bool fits = (old || (state.size() == 7 && nb::try_cast(state[6], has_valid))) &&
                     nb::try_cast(state[0], size.width) && nb::try_cast(state[1], size.height) &&
                     nb::try_cast(state[2], count) && nb::try_cast(state[3], stacked) &&
@@ -172,7 +173,7 @@ void restore(Field<Task>& field, const nb::tuple& state) {
   std::memcpy(field.storage->data, bytes.c_str(), expected);
 }
 
-/// What the results of all tasks have in common.
+/// Binds what the results of all tasks have in common.
 template <class Task>
 nb::class_<Field<Task>> bind_field(nb::module_& module, const char* doc) {
   using F = Field<Task>;

@@ -6,7 +6,7 @@
 namespace parafield::python {
 namespace {
 
-/// Copies the planes of a field that has the same frames.
+/// Copies the planes between fields of the same size and number of frames.
 template <class Task>
 void copy_planes(const Field<Task>& from, Field<Task>& to) {
   const std::size_t pixels = std::size_t(from.pixels()) * std::size_t(from.count);
@@ -16,7 +16,7 @@ void copy_planes(const Field<Task>& from, Field<Task>& to) {
   if (from.valid) std::memcpy(to.valid, from.valid, pixels);
 }
 
-/// The field in a storage that holds a copy of its own.
+/// Returns the field with its planes in `storage`, which must hold a copy of the field's storage.
 template <class Task>
 Field<Task> moved_to(const std::shared_ptr<Storage>& storage, const Field<Task>& field) {
   Field<Task> moved;

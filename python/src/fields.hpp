@@ -7,7 +7,7 @@
 
 namespace parafield::python {
 
-/// Planes of results: of one frame, or of a stack of frames. A plane of a stack lies frame behind frame:
+/// Planes of one result or of a stack of results. The frames of a stack are consecutive in each plane:
 ///   values      frames x `components` x height x width, float32
 ///   confidence  frames x height x width, float32
 ///   moving      frames x height x width, bytes
@@ -16,7 +16,7 @@ namespace parafield::python {
 struct Planes {
   std::shared_ptr<Storage> storage;
   bool stacked = false;
-  int count = 1;  ///< frames
+  int count = 1;  ///< number of frames
   Size size;
   float *values = nullptr, *confidence = nullptr;
   std::uint8_t *moving = nullptr, *valid = nullptr;
@@ -24,7 +24,7 @@ struct Planes {
   std::ptrdiff_t pixels() const { return std::ptrdiff_t(size.width) * size.height; }
 };
 
-/// What the results of a task hold. `components` is the number of float planes before the confidence.
+/// Planes and names of a task's results. `components` is the number of float planes before the confidence.
 template <class Task>
 struct TaskPlanes;
 template <>
@@ -46,15 +46,15 @@ struct TaskPlanes<Detection> {
   static constexpr const char *result = "MotionMask", *arrays = "array moving";
 };
 
-/// The result of a task, as Python sees it. It owns its memory.
+/// A result of a task, as Python sees it. A stack and its frames share ownership of their memory.
 template <class Task>
 struct Field : Planes {
   static constexpr int components = TaskPlanes<Task>::components;
 
-  // Arrays that were asked for.
+  // Arrays are made when they are first requested.
   nb::object all_values = {}, all_confidence = {}, all_moving = {}, all_valid = {};
 
-  /// The planes of frame i. They use this object's memory.
+  /// Returns non-owning views of the planes of frame i.
   typename Task::Result result(int i) const {
     const auto plane = [&]<class T>(T* data, std::ptrdiff_t steps) -> Image<T> {
       if (!data) return {};
@@ -77,10 +77,10 @@ struct Field : Planes {
   }
 };
 
-/// Bytes that a plane takes in a storage.
+/// Returns the bytes that a plane occupies in a storage, a multiple of 256.
 constexpr std::size_t plane_bytes(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
 
-/// Bytes of a task's results.
+/// Returns the bytes of a task's results.
 template <class Task>
 std::size_t bytes_of_results(Size size, int count, bool has_confidence, bool has_valid = true) {
   const std::size_t pixels = std::size_t(size.width) * std::size_t(size.height) * std::size_t(count);
@@ -89,7 +89,7 @@ std::size_t bytes_of_results(Size size, int count, bool has_confidence, bool has
          plane_bytes(pixels) * (has_valid + TaskPlanes<Task>::has_moving);
 }
 
-/// A result in `storage`, whose size is bytes_of_results.
+/// Makes a result in `storage`, which must have bytes_of_results bytes.
 template <class Task>
 Field<Task> field_in(std::shared_ptr<Storage> storage, Size size, int count, bool stacked,
                      bool has_confidence, bool has_valid = true) {
@@ -112,7 +112,7 @@ Field<Task> field_in(std::shared_ptr<Storage> storage, Size size, int count, boo
   return field;
 }
 
-/// A result of frames like those of `array`.
+/// Makes a result for frames like `array`: of the same library, in the same memory.
 template <class Task>
 Field<Task> new_field(const Array& array, Size size, int count, bool stacked, bool pinned,
                       bool has_confidence = true, bool has_valid = true) {
@@ -120,47 +120,49 @@ Field<Task> new_field(const Array& array, Size size, int count, bool stacked, bo
   return field_in<Task>(make_storage(array, bytes, pinned), size, count, stacked, has_confidence, has_valid);
 }
 
-/// A result of one frame in host memory, of NumPy arrays.
+/// Makes a result of one frame in host memory, whose arrays are NumPy's.
 template <class Task>
 Field<Task> host_field(Size size, bool has_confidence) {
   return field_in<Task>(make_host_storage(bytes_of_results<Task>(size, 1, has_confidence)), size, 1, false,
                         has_confidence);
 }
 
-/// The same result with its memory on the host.
+/// Returns the result if it is in host memory, otherwise a copy there.
 template <class Task>
 Field<Task> on_host(const Field<Task>& field);
 
-/// The same result in memory of its own, in the same place. In host memory a frame of a stack is packed.
+/// Returns a copy of the result in the same kind of memory. Device results of the library `other` are copied
+/// to host memory instead. In host memory, a frame of a stack is copied without the rest of the stack.
 template <class Task>
 Field<Task> copied(const Field<Task>& field);
 
-/// A result of NumPy arrays with a copy of a field of the library.
+/// Copies a field of the library into a result whose arrays are NumPy's.
 template <class Task>
 Field<Task> numpy_field(const typename Task::Result& result);
 
-/// An argument's values as a C-ordered NumPy array of one type ("float32", "bool_"), and where they lie.
-/// Throws Error(invalid_argument).
+/// as_plane() converts an argument to a C-ordered NumPy array of one type, such as "float32" or "bool_", and
+/// throws Error(invalid_argument) if it cannot. data_of() returns the address of such an array's values.
 nb::object as_plane(nb::handle object, const std::string& name, const char* type);
 template <class T>
 const T* data_of(const nb::object& array) {
   return reinterpret_cast<const T*>(nb::cast<std::uintptr_t>(array.attr("__array_interface__")["data"][0]));
 }
 
-/// Fields in host memory with copies of planes that are arguments: arrays H x W. `valid` and `confidence` may
-/// be None. `name` is the first argument's. Throws Error(invalid_argument).
+/// Make fields in host memory by copying arguments that are planes: arrays H x W. `valid` and `confidence`
+/// can be None. `name` is the name of the first argument. Throw Error(invalid_argument).
 Field<Flow> flow_from_planes(nb::handle u, nb::handle v, nb::handle valid, nb::handle confidence);
 Field<Stereo> disparity_from_plane(nb::handle d, nb::handle valid, nb::handle confidence,
                                    const std::string& name = "d");
 Field<Detection> mask_from_plane(nb::handle moving, nb::handle valid, nb::handle confidence,
                                  const std::string& name = "moving");
 
-/// A field in host memory for an argument: a FlowField (DisparityField, MotionMask), or an array H x W x 2
-/// (H x W), whose values are copied as float32 (bool). Throws Error(invalid_argument).
+/// Returns a field in host memory for an argument, which may be a FlowField or an array H x W x 2 (for the
+/// other tasks a DisparityField, a MotionMask, or an array H x W). Values of arrays are copied as float32, or
+/// as bool for masks. Throws Error(invalid_argument).
 template <class Task>
 Field<Task> field_of(nb::handle object, const std::string& name);
 
-/// The classes FlowField, DisparityField, MotionMask.
+/// Binds the classes FlowField, DisparityField and MotionMask.
 void bind_fields(nb::module_& module);
 
 }  // namespace parafield::python

@@ -13,7 +13,7 @@ namespace {
 
 using Path = std::filesystem::path;
 
-/// Frames of a file or a pipe, one after the other.
+/// Iterates over the frames of a file or a pipe.
 class FrameIterator {
  public:
   FrameIterator(const Path& path, const std::string& variable) : reader_(path, variable) {}
@@ -33,14 +33,15 @@ class FrameIterator {
   std::mutex mutex_;
 };
 
-/// Calls f without Python's lock.
+/// Calls f with the GIL released.
 template <class F>
 auto unlocked(F f) {
   const nb::gil_scoped_release released;
   return f();
 }
 
-/// Points and colors, N x 3 each, as points of the library.
+/// Converts arrays of points and colors, N x 3 each, to points of the library. Points are white if `colors`
+/// is None.
 std::vector<ColorPoint> read_points(nb::handle points, nb::handle colors) {
   const nb::object places = as_plane(points, "points", "float32");
   const auto check = [](const nb::object& array, const char* name, nb::handle rows) {
@@ -68,7 +69,7 @@ std::vector<ColorPoint> read_points(nb::handle points, nb::handle colors) {
   return all;
 }
 
-/// Files of calibrations, depths and points.
+/// Binds readers and writers of calibrations, depths and points.
 void bind_stereo_files(nb::module_& module) {
   using nb::arg;
   module.def(

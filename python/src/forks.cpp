@@ -7,7 +7,7 @@
 
 namespace parafield::python {
 
-/// All of them, as a list.
+/// Linked list of every ForkMutex.
 struct ForkMutexes {
   static inline ForkMutex* first = nullptr;
 

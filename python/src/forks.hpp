@@ -4,12 +4,12 @@
 
 namespace parafield::python {
 
-/// How many forks made this process from that which loaded the module.
+/// Returns the number of forks between the process that loaded the module and this process.
 int forks();
 
-/// A mutex for what all threads of the process share. A fork waits until nobody holds it, so no child finds
-/// it locked, or what it guards half changed. It is made while the module is loaded, and lives to the end of
-/// the process. A thread that holds it may wait neither for Python's lock nor for another mutex.
+/// A mutex for global state. fork() waits until no thread holds it, so that a child process never finds it
+/// locked or the guarded state half changed. A ForkMutex must be constructed while the module is loaded and
+/// must never be destroyed. A thread that holds it must not wait for the GIL or for another mutex.
 class ForkMutex {
  public:
   ForkMutex();

@@ -18,7 +18,7 @@ It looks at a width of at most 128 px, for disparities of both signs up to 0.4 o
 those of estimate_disparity; `min_disparity` is the least disparity, which `disparities` counts from. Frames
 on a CUDA device are waited for. Raises Error.)";
 
-/// The energy of a method of stereo.
+/// Returns the energy parameters of a stereo method.
 StereoEnergy& energy_of(StereoMethod& method) {
   return std::visit([](auto& chosen) -> StereoEnergy& { return chosen.energy; }, method);
 }
@@ -39,7 +39,7 @@ std::optional<Request<Stereo>> with_disparities(const Request<Stereo>& request, 
   if (energy.disparities > 0) return {};
   std::atomic<bool> cancelled = false;
   std::string warning;
-  int most_of_blank = 0;  // counts only where all pairs are blank
+  int most_of_blank = 0;  // used only if all pairs are blank
   const auto work = [&] {
     if (!array.memory.on_host()) synchronize(device, Stream{array.stream});
     for (int i = 0; i < count && !cancelled; ++i) {

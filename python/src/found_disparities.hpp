@@ -8,17 +8,18 @@
 
 namespace parafield::python {
 
-/// Waits for the work that a stream of the device has so far.
+/// Waits for all work enqueued so far on a stream of the device.
 void synchronize(const Device& device, Stream stream);
 
-/// The request with as many disparities as `count` pairs need, if its method leaves their number to the
-/// images; otherwise nothing. Each call finds its own: an estimator of the cache knows the number of another call's
-/// pairs. `array` holds frames of the pairs. Needs Python's lock, and works without it.
+/// Returns the request with the number of disparities that `count` pairs need, or nothing if its method
+/// already specifies the number. Every call searches for itself, because a cached estimator remembers the
+/// number from another call's pairs. `array` is one of the arrays that hold the pairs' frames. The caller
+/// must hold the GIL, which is released during the search.
 std::optional<Request<Stereo>> with_disparities(const Request<Stereo>& request, const Array& array,
                                                 const Device& device, int count,
                                                 const std::function<std::vector<Frame>(int)>& pair_of);
 
-/// examine_pair and its result.
+/// Binds examine_pair and its result.
 void bind_examination(nb::module_& module);
 
 }  // namespace parafield::python

@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 6> known_axes = {"hw", "hwc", "chw", "nhw
 
 bool is_channels(std::int64_t count) { return count == 1 || count == 3 || count == 4; }
 
-/// The order of axes that a shape says by itself.
+/// Deduces the order of axes from the shape. Throws Error(invalid_argument) if the shape is ambiguous.
 std::string axes_of(const Array& array) {
   const std::int64_t last = array.shape[std::size_t(std::max(0, array.dimensions - 1))];
   if (array.dimensions == 2) return "hw";
@@ -43,14 +43,14 @@ PixelFormat format_of(const Array& array, int channels, bool bgr) {
   return {};
 }
 
-/// Positions of n, h, w and c in an array; -1 where it has no such axis.
+/// Positions of the axes n, h, w and c in an array; -1 for axes that it lacks.
 struct Places {
   int n, h, w, c;
   explicit Places(const std::string& axes)
       : n(int(axes.find('n'))), h(int(axes.find('h'))), w(int(axes.find('w'))), c(int(axes.find('c'))) {}
 };
 
-/// Whether the library can read the pixels where they are.
+/// Whether the library can read the pixels in place.
 bool is_readable(const Array& array, const Places& at, int channels, bool bgr) {
   const auto stride = [&](int axis) { return array.strides[std::size_t(axis)]; };
   const auto length = [&](int axis) { return array.shape[std::size_t(axis)]; };
@@ -70,9 +70,9 @@ std::string place_text(const Array& array) {
   return array.memory.on_host() ? "in host memory" : "on cuda:" + std::to_string(array.memory.device);
 }
 
-/// Warns of a range that was found in frames, if it is not a usual one of their type: floats of images are 0 to 1
-/// in most Python packages. The extremes of values that fit no known range stay out of the text: it is the same
-/// for all frames, so that Python shows it once.
+/// Warns of a range that was found in frames if it is unusual for their type. 0..1 is usual for floats,
+/// because most Python packages store images this way. If the values fit no known range, the text leaves out
+/// their extremes, so that it is the same for all frames and Python shows it only once.
 void warn_of_guess(ValueRange range, Values type) {
   if (range == ValueRange{0, type == Values::u16 ? 65535.0f : 255.0f}) return;
   if (range == ValueRange{0, 1} && type != Values::u16) return;

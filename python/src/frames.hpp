@@ -11,29 +11,30 @@
 
 namespace parafield::python {
 
-/// How the arrays of a call hold frames.
+/// How frames are stored in the arrays of a call.
 struct FrameLayout {
-  std::string axes = {};  ///< "hw", "hwc", "chw", "nhw", "nhwc", "nchw"; empty = what the shape says
-  std::optional<ValueRange> range = {};  ///< not given: see match
+  std::string axes = {};  ///< "hw", "hwc", "chw", "nhw", "nhwc", "nchw"; empty = deduce from the shape
+  std::optional<ValueRange> range = {};  ///< if not given, match() finds it
   bool bgr = false;                      ///< the channels are blue, green, red
-  bool warns = false;                    ///< of a range that is a guess, since the call can be given another
+  bool warns = false;                    ///< match() warns if it guessed the range; set if calls take a range
 };
 
-/// Reads the arguments `axes`, `range` and `channels`; None stands for "not given". The layout warns of a range
-/// that is a guess. Throws Error(invalid_argument).
+/// Reads the arguments `axes`, `range` and `channels`, which are None if they are not given. Sets `warns`.
+/// Throws Error(invalid_argument).
 FrameLayout read_layout(nb::handle axes, nb::handle range, nb::handle channels);
 
-/// Reads the argument `axes` of a call without `range`. Throws Error(invalid_argument).
+/// Reads the argument `axes` of a function that has no argument `range`. Throws Error(invalid_argument).
 FrameLayout read_axes(nb::handle axes);
 
-/// Reads the argument `shape`, (height, width); None stands for "not given". Throws Error(invalid_argument).
+/// Reads the argument `shape`, (height, width), which is None if it is not given. Throws
+/// Error(invalid_argument).
 std::optional<Size> read_shape(nb::handle shape);
 
-/// The frames of one argument: one frame, or a stack of frames.
+/// The frames of one argument: a single frame or a stack.
 struct FrameStack {
   Array array;
   bool stacked = false;
-  int count = 1;             ///< frames
+  int count = 1;             ///< number of frames
   Frame first = {};            ///< the first frame
   std::ptrdiff_t step = 0;   ///< bytes from one frame to the next
 
@@ -44,15 +45,16 @@ struct FrameStack {
   }
 };
 
-/// Reads an argument's frames. Arrays that the library can read as they are, are not copied: rows of pixels
-/// with any distance from row to row. Throws Error(invalid_argument) for shapes that do not say which axis is
-/// which.
+/// Reads an argument's frames. Arrays are copied only if the library cannot read them in place; it needs
+/// contiguous pixels within a row, with any positive pitch. Throws Error(invalid_argument), for example if
+/// neither the shape nor `layout` tells which axis is which.
 FrameStack read_frames(nb::handle object, const std::string& name, const FrameLayout& layout);
 
-/// Checks that all frames have one size and lie in one memory, and gives them all the same range: the
-/// layout's; otherwise 0..255 for uint8, and for uint16 and float32 the one that the values suggest. Where the
-/// layout says so, it warns of a range that is not a usual one of its type (0..65535; 0..255 or 0..1): other
-/// threads may run meanwhile. Throws Error(invalid_argument) if the range is not given and the frames are on a device.
+/// Checks that all frames have the same size and are in the same memory, and sets their ranges. The range is
+/// `layout.range` if it is given. Otherwise it is 0..255 for uint8, and what the values suggest for uint16
+/// and float32. If `layout.warns` is set, issues a warning when the suggested range is unusual for its type
+/// (not 0..65535 for uint16, neither 0..255 nor 0..1 for float32); other Python threads may run meanwhile.
+/// Throws Error(invalid_argument), also if uint16 or float32 frames are on a device and no range is given.
 void match(std::span<FrameStack> frames, const FrameLayout& layout);
 
 }  // namespace parafield::python

@@ -57,8 +57,9 @@ const char* const detection_doc = R"(Where something moves between two frames of
 
 Arguments are those of estimate_flow. parafield.detection has all methods. Raises Error.)";
 
-/// The frames of a call: two, or those of `frame0` if it is a list, or the stack `frame0`, which is a stack
-/// in time: so `in_time` says whether the task's frames follow each other.
+/// Reads the frames of a call: `frame0` and `frame1`, or the frames of a list `frame0`, or a stack `frame0`
+/// of consecutive frames. A stack without `frame1` is allowed only if `in_time`, which is set for tasks whose
+/// frames are consecutive in time.
 std::vector<FrameStack> read_call_frames(nb::handle frame0, nb::handle frame1, const char* name0,
                                          const char* name1, const FrameLayout& layout, bool in_time) {
   std::vector<FrameStack> frames;

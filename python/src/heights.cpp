@@ -36,7 +36,7 @@ nb::tuple point_arrays(const std::vector<ColorPoint>& points) {
                         array_in(colors, colors->data, nb::dtype<std::uint8_t>(), {count, 3}, {3, 1}));
 }
 
-/// An argument of heights as a plane. They may be one of a filter's own arrays.
+/// Copy of an argument that is a plane of heights. The argument may be an array that a filter returned.
 struct HeightPlane {
   Field<Stereo> field;
 

@@ -13,7 +13,7 @@ namespace nb = nanobind;
 namespace parafield::python {
 namespace {
 
-/// Only the main thread handles signals.
+/// Whether this is Python's main thread, the only one that handles signals.
 bool on_main_thread() {
   const nb::module_ threading = nb::module_::import_("threading");
   return threading.attr("get_ident")().equal(threading.attr("main_thread")().attr("ident"));

@@ -35,7 +35,7 @@ a MotionMask of one frame or an array H x W. A region is made of true pixels, jo
 those of fewer than `min_area` pixels are left out. Boxes are in the order of the regions' first pixels, row by
 row. Raises Error.)";
 
-/// A mask of an argument, which it keeps.
+/// An argument that is a mask or None. Keeps the mask's memory alive.
 struct Mask {
   std::optional<Field<Detection>> field;
 

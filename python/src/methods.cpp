@@ -21,7 +21,7 @@ const char* kind_text() {
 template <class T>
 nb::object python_value(T value) {
   if constexpr (std::is_enum_v<T>) return nb::cast(std::string(names_of(value)[std::size_t(value)]));
-  // The shortest decimal of a float: 0.1, not 0.10000000149.
+  // Use the shortest decimal that gives the same float: 0.1, not 0.10000000149.
   else if constexpr (std::is_same_v<T, float>)
     return nb::float_(nb::str(detail::text_of(value).c_str()));
   else
@@ -33,7 +33,7 @@ std::string source_text(T value) {
   return repr_text(python_value(value));
 }
 
-/// Text that lives to the end of the process: nanobind keeps pointers to signatures.
+/// Copies a text into memory that is never freed, because nanobind keeps pointers to signatures.
 const char* kept(const std::string& text) { return (new std::string(text))->c_str(); }
 
 template <class Struct>
@@ -47,7 +47,7 @@ std::string signature(const std::string& head) {
   return text;
 }
 
-/// Lines for a docstring: name, allowed values, unit, default, help.
+/// Returns the lines of a docstring about the parameters: name, allowed values, unit, default, help.
 template <class Struct>
 std::string parameter_lines() {
   std::string text;
@@ -66,7 +66,7 @@ void set_all(std::string_view name, Struct& value, const nb::dict& parameters) {
   check(value);
 }
 
-/// The parameters that do not have their default.
+/// Returns the parameters whose values differ from the defaults.
 template <class Struct>
 nb::dict changed(const Struct& value) {
   std::string key;
@@ -82,7 +82,7 @@ nb::dict changed(const Struct& value) {
   return result;
 }
 
-/// What classes of parameters have in common: construction, fields, comparison, copies.
+/// Binds what all parameter classes have in common: construction, fields, comparison, copies.
 template <class Struct>
 nb::class_<Struct> bind_struct(nb::module_& module, const std::string& name, const std::string& doc) {
   auto type = nb::class_<Struct>(module, kept(name), kept(doc));
@@ -191,7 +191,7 @@ std::string parameter_text(nb::handle value) {
   if (PyLong_CheckExact(value.ptr()) || nb::isinstance<nb::str>(value)) return str_text(value);
   if (PyFloat_CheckExact(value.ptr())) return repr_text(value);
   try {
-    // Numbers of NumPy and the like, and arrays without axes, have a number of Python.
+    // NumPy scalars, similar types and arrays without axes convert to a Python number.
     if (nb::hasattr(value, "item") && nb::hasattr(value, "ndim") && value.attr("ndim").equal(nb::int_(0))) {
       const nb::object number = value.attr("item")();
       if (!number.type().is(value.type())) return parameter_text(number);
@@ -200,7 +200,7 @@ std::string parameter_text(nb::handle value) {
     if (is_number && PyIndex_Check(value.ptr())) return str_text(nb::int_(value));
     if (is_number && nb::hasattr(value, "__float__")) return repr_text(nb::float_(value));
   } catch (nb::python_error&) {
-    // It looks like a number, but is none.
+    // The object looks like a number but cannot be converted.
   }
   return repr_text(value);
 }

@@ -11,13 +11,13 @@ namespace parafield::python {
 
 namespace nb = nanobind;
 
-/// Text of a value for `set_parameter`.
+/// Converts a value to the text that `set_parameter` takes.
 std::string parameter_text(nb::handle value);
 
-/// Name of the class of a method: "AdaptiveRidge" of "adaptive-ridge".
+/// Returns the Python class name of a method: "AdaptiveRidge" for "adaptive-ridge".
 std::string class_name(std::string_view method);
 
-/// Names of the parameters of some structs, in order.
+/// Returns the names of the structs' parameters, in order.
 template <class... Structs>
 std::vector<std::string_view> parameter_names(const Structs&... structs) {
   std::vector<std::string_view> names;
@@ -26,8 +26,8 @@ std::vector<std::string_view> parameter_names(const Structs&... structs) {
   return names;
 }
 
-/// Sets a parameter in the first of the structs that has it. Throws Error(invalid_argument) for an unknown
-/// name or a value that is not allowed.
+/// Sets a parameter in the first struct that has it. Throws Error(invalid_argument) for an unknown name or a
+/// value that is not allowed.
 template <class... Structs>
 void set_by_name(std::string_view who, nb::handle name, nb::handle value, Structs&... structs) {
   const auto key = name_text(name);
@@ -36,7 +36,7 @@ void set_by_name(std::string_view who, nb::handle name, nb::handle value, Struct
   detail::fail_name("parameter of " + std::string(who), key, parameter_names(structs...));
 }
 
-/// The values of a struct's parameters as bytes, to compare.
+/// Appends the values of a struct's parameters as bytes, so that keys can be compared.
 template <class Struct>
 void append_key(const Struct& values, std::string& key) {
   describe(values, [&]<class T>(const T& value, const Parameter<T>&) {
@@ -46,7 +46,7 @@ void append_key(const Struct& values, std::string& key) {
   });
 }
 
-/// Makes the classes of methods, one for each method of each task, in the modules flow, stereo and detection.
+/// Binds a class for each method of each task, in the modules flow, stereo and detection.
 void bind_methods(nb::module_& module);
 
 /// Whether an object is a method of the task.
@@ -58,8 +58,8 @@ bool is_method(nb::handle object) {
   return found;
 }
 
-/// The method that the arguments of a call name: `method` is a name, a value, or None; `preset` is a name or
-/// None. Parameters of the method and of the task's options are taken from `parameters`.
+/// Reads the method of a call. `method` is a name, a method object, or None for the default; `preset` is a
+/// name or None. `parameters` sets parameters of the method and of `options`. Throws Error(invalid_argument).
 template <class Task>
 typename Task::Method read_method(nb::handle method, nb::handle preset, const nb::dict& parameters,
                                   typename Task::Options& options) {
@@ -94,7 +94,7 @@ typename Task::Method read_method(nb::handle method, nb::handle preset, const nb
   return chosen;
 }
 
-/// The method as a value of its class.
+/// Returns the method as a Python object of its class.
 template <class Methods>
 nb::object method_object(const Methods& method) {
   return std::visit([](const auto& value) { return nb::cast(value); }, method);

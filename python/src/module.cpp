@@ -9,7 +9,7 @@
 
 NB_MODULE(_core, module) {
   using namespace parafield::python;
-  nb::set_leak_warnings(false);  // a program may end while it holds flow
+  nb::set_leak_warnings(false);  // a program may end while results are still alive
   module.doc() = "The compiled part of parafield. `import parafield` has all of it.";
   module.attr("__version__") = parafield::version();
   bind_errors(module);

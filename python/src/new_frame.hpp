@@ -5,17 +5,17 @@
 
 namespace parafield::python {
 
-/// A frame in memory of its own, which becomes an array. It lies where the array `like` does, and is of its
-/// library. Rows have no gap between them.
+/// A frame that owns its memory and can be returned as an array. It is in the same memory as the array
+/// `like`, and of the same library. There are no gaps between rows.
 class NewFrame {
  public:
-  /// Needs Python's lock. Throws Error(memory).
+  /// The caller must hold the GIL. Throws Error(memory).
   NewFrame(const Array& like, Size size, PixelFormat format);
 
-  /// Copies the pixels of a frame of the same size and format, in any memory. Returns when the copy is
+  /// Copies the pixels of a frame of the same size and format from any memory. Returns when the copy is
   /// complete.
   void take(const Frame& frame);
-  /// H x W or H x W x C; with `channels_first` C x H x W, a view of the same memory.
+  /// Returns an array that shares the memory: H x W or H x W x C, or C x H x W with `channels_first`.
   nb::object array(bool channels_first = false) const;
 
  private:

@@ -5,31 +5,31 @@
 
 namespace parafield::python {
 
-/// A frame in host memory as an array of NumPy, H x W or H x W x C.
+/// Copies a frame in host memory into a NumPy array, H x W or H x W x C.
 nb::object frame_array(const In<Frame>& frame);
 
-/// A plane of floats in host memory as an array of NumPy, H x W, float32.
+/// Copies a plane of floats in host memory into a NumPy array, H x W, float32.
 nb::object plane_array(View<const float> plane);
 
-/// A plane of bytes as an array of NumPy, H x W, bool.
+/// Copies a plane of bytes in host memory into a NumPy array, H x W, bool: true where the byte is not 0.
 nb::object mask_array(const Image<std::uint8_t>& mask);
 
 /// Reads one frame in host memory. Throws Error(invalid_argument) for stacks and for frames on a device.
 FrameStack read_host_frame(nb::handle object, const std::string& name, const FrameLayout& layout = {});
 
-/// The picture that shows a field in host memory.
+/// Return a picture that shows a single result in host memory.
 FrameBuffer picture_of(const Field<Flow>& field);
 FrameBuffer picture_of(const Field<Stereo>& field);
 FrameBuffer picture_of(const Field<Detection>& field);
 
-/// A picture as the bytes of a PNG file; None if this build has no PNG.
+/// Returns a picture as the bytes of a PNG file, or None if this build has no PNG support.
 nb::object png_of(const FrameBuffer& picture);
 
-/// color_flow, color_disparity, draw_arrows, overlay_mask, beside and the like.
+/// Binds functions that draw: color_flow, color_disparity, draw_arrows, overlay_mask, beside and others.
 void bind_pictures(nb::module_& module);
-/// Readers and writers of frames, fields, masks, tracks, calibrations, depths and points.
+/// Binds readers and writers of frames, fields, masks, tracks, calibrations, depths and points.
 void bind_files(nb::module_& module);
-/// evaluate, render_scene, depth_of and devices.
+/// Binds evaluate, render_scene, depth_of, pinned_empty and devices.
 void bind_tools(nb::module_& module);
 
 }  // namespace parafield::python

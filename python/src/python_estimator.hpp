@@ -12,16 +12,17 @@
 
 namespace parafield::python {
 
-/// An array of the caller for flow: 2 x H x W, float32, in host memory.
+/// The caller's array for flow: 2 x H x W, float32, in host memory.
 using OutArray = nb::ndarray<nb::c_contig, nb::device::cpu>;
 
 /// Reads the argument `out`. Throws Error(invalid_argument).
 OutArray read_out(nb::handle out, Size size);
 
-/// The estimator whose `progress` this thread calls.
+/// The estimator whose `progress` callback this thread is running, or null.
 inline thread_local const void* reporting = nullptr;
 
-/// Calls the function `progress`. An exception of it cannot reach the caller: Python reports it.
+/// Calls the Python function `progress`. Its exceptions cannot reach the caller, so Python reports them as
+/// unraisable.
 inline void report(const nb::object& function, double share) {
   const nb::gil_scoped_acquire gil;
   if (!function.is_valid()) return;
@@ -33,8 +34,8 @@ inline void report(const nb::object& function, double share) {
   }
 }
 
-/// An estimator as Python sees it. The library's one is made when the size of the frames is known. Calls of
-/// several threads take turns.
+/// An estimator as Python sees it. The library's estimator is made when the first frames arrive, because it
+/// needs their size. Calls from several threads are serialized.
 template <class Task>
 class PythonEstimator {
  public:
@@ -54,7 +55,7 @@ class PythonEstimator {
     };
   }
 
-  /// Shows Python's garbage collector the function `progress`, which may refer to the estimator.
+  /// Shows Python's garbage collector the function `progress`, which may refer back to the estimator.
   static int traverse(PyObject* self, visitproc visit, void* arg) {
     Py_VISIT(Py_TYPE(self));
     if (!nb::inst_ready(self)) return 0;
@@ -77,7 +78,7 @@ class PythonEstimator {
     });
   }
 
-  /// The result of the next pair.
+  /// Returns the result of the next pair.
   Field<Task> push(FrameStack left, FrameStack right) requires Task::pairs {
     return solve({std::move(left), std::move(right)},
                  [&](const std::vector<Frame>& all, typename Task::Result& output) {
@@ -85,8 +86,8 @@ class PythonEstimator {
                  });
   }
 
-  /// The result of the newest frames, or, if the estimator is pipelined, that of the previous call. Empty where
-  /// there is none.
+  /// Adds the next frame. Returns its result or, if the estimator is pipelined, the previous frame's result.
+  /// Empty if there is none.
   std::optional<Field<Task>> push(FrameStack frame) requires Task::streams {
     prepare({&frame, 1});
     auto next = std::make_unique<Pending>();
@@ -95,7 +96,7 @@ class PythonEstimator {
     const auto complete = push(frame, std::move(next));
     return complete ? complete->field : std::nullopt;
   }
-  /// The same for flow that goes into an array of the caller, 2 x H x W. Returns whether a result is complete.
+  /// Like push(frame), but writes the flow into the caller's array. Returns whether a result is complete.
   bool push(FrameStack frame, const OutArray& out) requires std::is_same_v<Task, Flow> {
     prepare({&frame, 1});
     auto next = std::make_unique<Pending>();
@@ -110,7 +111,8 @@ class PythonEstimator {
     return push(frame, std::move(next)) != nullptr;
   }
 
-  /// The result that a pipelined estimator has not returned yet.
+  /// Returns the pending result of a pipelined estimator. Empty if there is none, or if it goes into an array
+  /// of the caller.
   std::optional<Field<Task>> finish() requires Task::streams {
     if (!estimator_) return {};
     check_not_reporting();
@@ -153,7 +155,7 @@ class PythonEstimator {
   }
 
   const Request<Task>& request() const { return request_; }
-  /// The method, with what the first frames have shown.
+  /// Returns the method, including parameters found in the frames of the last call.
   const typename Task::Method& method() const { return method_ ? *method_ : request_.method; }
   std::optional<Size> size() const { return size_; }
   std::optional<Device> device() const { return estimator_ ? estimator_->device() : request_.device; }
@@ -161,20 +163,20 @@ class PythonEstimator {
   std::size_t workspace_bytes() const { return estimator_ ? estimator_->workspace_bytes() : 0; }
 
   ~PythonEstimator() {
-    if (estimator_ && forks_ != forks()) estimator_.release();  // its threads live in the other process
+    if (estimator_ && forks_ != forks()) estimator_.release();  // its threads are in the parent process
     const nb::gil_scoped_release released;
     estimator_.reset();
   }
 
  private:
-  /// A result and where it goes: into a field, or into an array of the caller.
+  /// A result and its destination: a field, or an array of the caller.
   struct Pending {
     std::optional<Field<Task>> field;
     typename Task::Result output;
     OutArray array;
   };
-  /// Pushes the frame, whose result goes into next->output. Returns what is complete now: the frame's result, or
-  /// the previous one if the estimator is pipelined. Null if there is none.
+  /// Pushes the frame, whose result goes into next->output. Returns the completed result: this frame's, or
+  /// the previous frame's if the estimator is pipelined. Null if there is none.
   std::unique_ptr<Pending> push(const FrameStack& frame, std::unique_ptr<Pending> next) {
     bool complete = false;
     run(frame, [&] {
@@ -185,7 +187,7 @@ class PythonEstimator {
     return next;
   }
 
-  /// The result that work(frames, output) writes.
+  /// Runs work(frames, output) and returns the result that it writes.
   template <class Work>
   Field<Task> solve(std::vector<FrameStack> frames, Work work) {
     prepare(frames);
@@ -202,7 +204,7 @@ class PythonEstimator {
     return field;
   }
 
-  /// Checks the frames and makes the estimator if there is none yet.
+  /// Checks the frames, and makes the estimator if there is none yet.
   void prepare(std::span<FrameStack> frames) {
     if (forks_ != forks())
       fail("the estimator belongs to the process that forked this one; make one in this process");
@@ -210,7 +212,7 @@ class PythonEstimator {
     FrameLayout layout = layout_;
     if (!layout.range && range_) layout.range = range_;
     match(frames, layout);
-    if (!layout.range && range_) {  // found by another thread, while this one gave a warning
+    if (!layout.range && range_) {  // another thread has found it while this one issued a warning
       layout.range = range_;
       match(frames, layout);
     }
@@ -219,7 +221,7 @@ class PythonEstimator {
     for (const FrameStack& frame : frames)
       if (!frame.array.from_u8) range_ = frame.first.range;
     if (!estimator_) make(first);
-    check_size(first);  // another thread may have made it
+    check_size(first);  // another thread may have made the estimator for another size
     const Device own = estimator_->device();
     if (!first.array.memory.on_host() && own != Device::cuda(first.array.memory.device))
       fail(first.array.name, " is on cuda:", first.array.memory.device, ", the estimator works on ",
@@ -232,12 +234,12 @@ class PythonEstimator {
            " pixels, the estimator is for ", size_->height, " x ", size_->width);
   }
 
-  /// Inside `progress` a call would wait for itself.
+  /// Throws Error(invalid_argument) inside the callback `progress`, where a call would wait for itself.
   void check_not_reporting() const {
     if (reporting == this) fail("an estimator cannot be called from its own progress; only cancel() can");
   }
 
-  /// Makes the estimator. Its pointer changes only under Python's lock.
+  /// Makes the estimator. estimator_ is set only while this thread holds the GIL.
   void make(const FrameStack& first) {
     typename Task::Options options = request_.options;
     options.device = device_for(request_.device, request_.threads, first);
@@ -262,7 +264,7 @@ class PythonEstimator {
     return new_field<Task>(frame.array, *size_, 1, false, pinned);
   }
 
-  /// Runs a call without Python's lock, on the stream of the frames' library.
+  /// Runs a call with the GIL released, in order with the stream of the frames' library.
   void run(const FrameStack& frame, const std::function<void()>& work) {
     const Device device = estimator_->device();
     const Stream theirs{frame.array.stream};
@@ -289,13 +291,13 @@ class PythonEstimator {
   Request<Task> request_;
   FrameLayout layout_;
   std::optional<Size> size_;
-  std::optional<typename Task::Method> method_;  ///< that of the last call; under Python's lock
-  std::optional<ValueRange> range_;              ///< that of the first frames, if none is given
-  std::unique_ptr<Pending> pending_;             ///< of a pipelined estimator; under the mutex
-  std::unique_ptr<Estimator<Task>> estimator_;   ///< goes before what it writes
+  std::optional<typename Task::Method> method_;  ///< method of the last call; guarded by the GIL
+  std::optional<ValueRange> range_;              ///< range found in the first frames, if none is given
+  std::unique_ptr<Pending> pending_;             ///< pending result if pipelined; guarded by mutex_
+  std::unique_ptr<Estimator<Task>> estimator_;   ///< destroyed before pending_, which it writes to
   std::mutex mutex_;
   std::atomic<bool> cancelled_ = false;
-  std::shared_ptr<nb::object> progress_;  ///< null without one
+  std::shared_ptr<nb::object> progress_;  ///< null if there is no callback
   const int forks_ = forks();
 };
 

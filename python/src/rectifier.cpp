@@ -48,7 +48,7 @@ Each is a PairWarning: the views are swapped, the rows are not aligned, or `disp
 pair (0 = their number is found). `min_disparity` is the least disparity. The other arguments are those of
 estimate_flow. It takes about as long as estimate_disparity with preset="fast". Raises Error.)";
 
-/// Both views as arrays, and what they need to become disparities and points.
+/// Both views as arrays, with the range and geometry needed to compute disparities and points from them.
 struct Views {
   nb::object left, right;
   std::pair<float, float> range;
@@ -61,7 +61,7 @@ class PythonRectifier {
   PythonRectifier(const StereoCalibration& calibration, Size size, const Device& device, double alpha)
       : device_(device), rectifier_(made(calibration, size, device, alpha)) {}
   ~PythonRectifier() {
-    if (forks_ != forks()) rectifier_.release();  // its threads live in the other process
+    if (forks_ != forks()) rectifier_.release();  // its threads are in the parent process
     const nb::gil_scoped_release released;
     rectifier_.reset();
   }
@@ -78,7 +78,8 @@ class PythonRectifier {
     const Size size = frames[0].first.size();
     const PixelFormat format =
         channels(frames[0].first.format) == 1 ? PixelFormat::gray_f32 : PixelFormat::rgb_f32;
-    NewFrame views[] = {{array, size, format}, {array, size, format}};  // before the wait: see synchronize
+    // Allocate before synchronize(), because pending work of the arrays' library may still use the memory.
+    NewFrame views[] = {{array, size, format}, {array, size, format}};
     {
       const nb::gil_scoped_release released;
       const std::lock_guard lock(mutex_);
@@ -110,7 +111,7 @@ class PythonRectifier {
   const int forks_ = forks();
 };
 
-/// The frames of a pair, and the device that works on them.
+/// The frames of a pair, and the device that processes them.
 struct PlacedPair {
   std::vector<FrameStack> frames;
   Device device;
@@ -122,14 +123,14 @@ struct PlacedPair {
     device = device_for(read_device(asked, count), count, frames[0]);
   }
 
-  /// Waits until frames on a device are complete. Does not need Python's lock.
+  /// Waits until frames on a device are complete. Does not need the GIL.
   void wait() const {
     const Array& array = frames[0].array;
     if (!array.memory.on_host()) synchronize(device, Stream{array.stream});
   }
 };
 
-/// The text of a signature with the arguments that calls on pairs have in common.
+/// Returns a signature's text, including the arguments that all functions of pairs have.
 std::string with_layout(const std::string& head, const std::string& more, const std::string& result) {
   return "def " + head + ", *, " + more +
          "axes: typing.Literal[\"hw\", \"hwc\", \"chw\"] | None = None, range: tuple[float, float] | None "

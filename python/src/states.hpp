@@ -7,8 +7,8 @@
 
 namespace parafield::python {
 
-/// Lets values of a class be pickled and copied. `state_of` gives their state as a std::tuple, and `value_of`
-/// makes a value of it.
+/// Makes objects of a class picklable and copyable. `state_of` returns an object's state as a std::tuple, and
+/// `value_of` makes an object from that state.
 template <class Value, class StateOf, class ValueOf>
 void bind_state(nanobind::class_<Value>& type, StateOf state_of, ValueOf value_of) {
   using State = decltype(state_of(std::declval<const Value&>()));
@@ -21,7 +21,7 @@ void bind_state(nanobind::class_<Value>& type, StateOf state_of, ValueOf value_o
           nanobind::sig("def __setstate__(self, state: tuple[typing.Any, ...]) -> None"));
 }
 
-/// The same for a struct: its state are these fields.
+/// Like bind_state, for a struct whose state consists of `fields`.
 template <class Struct, class... Values>
 void bind_fields_state(nanobind::class_<Struct>& type, Values Struct::*... fields) {
   bind_state(

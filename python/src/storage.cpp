@@ -15,12 +15,12 @@
 namespace parafield::python {
 namespace {
 
-/// Blocks of memory that results gave back. New memory costs more time than a small result takes: the system
-/// clears each of its pages.
+/// Pool of memory blocks that results no longer use. The system clears every page of new memory, which takes
+/// longer than solving for a small result.
 class Pool {
  public:
   std::shared_ptr<void> take(std::size_t bytes, Memory memory) {
-    // Sizes are rounded up to 4 steps a power of two, so that a block fits results of about its size.
+    // Round sizes up, with 4 steps per power of two, so that results of similar size can reuse a block.
     std::size_t step = 1024;
     while (step * 8 < bytes) step *= 2;
     bytes = (bytes + step - 1) / step * step;
@@ -73,11 +73,11 @@ class Pool {
   std::size_t free_bytes_ = 0;
 };
 
-/// It lives to the end of the process: results may be destroyed at exit.
+/// Never destroyed, because results may be destroyed at exit.
 Pool& pool = *new Pool;
 
-/// A library of arrays and the types of its values, looked up once. They live to the end of the process,
-/// since Python may be gone before.
+/// An array library and its value types, looked up once. Never destroyed, because Python may shut down before
+/// static objects are destroyed.
 struct LibraryNames {
   nb::module_ module;
   nb::object float32, boolean, uint8;
@@ -92,7 +92,7 @@ struct LibraryNames {
   }
 };
 
-/// The caller has Python's lock. (An import may lend it to another thread, which then looks up the same.)
+/// The caller must hold the GIL. An import may release it, so that another thread looks up the same library.
 const LibraryNames& names_of(Library library) {
   static const LibraryNames *torch = nullptr, *cupy = nullptr;
   const LibraryNames*& names = library == Library::torch ? torch : cupy;
@@ -104,7 +104,7 @@ const LibraryNames& names_of(Library library) {
   return *names;
 }
 
-/// An array of CuPy on a device that need not be the current one.
+/// Makes a CuPy array on a device, which need not be the current one.
 nb::object cupy_empty(std::size_t floats, int device) {
   const LibraryNames& cupy = names_of(Library::cupy);
   const nb::object cuda = cupy.module.attr("cuda");
@@ -123,7 +123,7 @@ nb::object cupy_empty(std::size_t floats, int device) {
   }
 }
 
-/// Gives the storage its array, and the address of that.
+/// Makes `array` the storage's memory.
 void hold(Storage& storage, nb::object array) {
   storage.array = std::move(array);
   const nb::object address = storage.library == Library::torch ? storage.array.attr("data_ptr")()
@@ -187,7 +187,7 @@ std::shared_ptr<Storage> copy_to_host(const Storage& storage) {
   }
   copy->block = pool.take(storage.bytes, Memory::host());
   copy->data = static_cast<char*>(copy->block.get());
-  if (storage.array) {  // CuPy orders the copy behind its current stream
+  if (storage.array) {  // CuPy copies in the order of its current stream
     const nb::object array = storage.array.attr("get")();
     const Array values = read_array(array, "result");
     std::memcpy(copy->data, values.data, storage.bytes);
@@ -233,7 +233,7 @@ nb::object array_in(const std::shared_ptr<Storage>& storage, const void* data, n
     return make(nb::numpy{});
   const nb::object names = storage->like.attr("__array_namespace__")();
   if (storage->memory.on_host()) {
-    // A library that cannot show this memory, for its alignment or strides, gets a copy.
+    // Libraries that cannot share this memory because of its alignment or strides get a copy.
     const nb::object shown = make(nb::numpy{});
     try {
       return names.attr("from_dlpack")(shown);

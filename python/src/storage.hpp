@@ -11,16 +11,17 @@
 
 namespace parafield::python {
 
-/// Memory that results lie in. On a CUDA device it is an array of Torch or CuPy, made by their allocators: so
-/// their rules of streams hold for results. Other memory comes from a pool and goes back to it.
+/// Memory of results. For frames of Torch or CuPy on a CUDA device it is an array of that library, made by
+/// its allocator, so that the library's stream rules apply to results. Other memory comes from a pool and
+/// returns to it.
 struct Storage {
   Library library = Library::numpy;
   Memory memory = {};
   char* data = nullptr;
   std::size_t bytes = 0;
-  nb::object array = {};  ///< Torch's or CuPy's array that holds the memory: one axis of float32
-  nb::object like = {};   ///< an array of the library `other`
-  std::shared_ptr<void> block = {};  ///< the pool's
+  nb::object array = {};  ///< Torch's or CuPy's array that owns the memory: one axis of float32
+  nb::object like = {};   ///< for the library `other`: one of its arrays, whose namespace makes results
+  std::shared_ptr<void> block = {};  ///< memory from the pool
 
   Storage() = default;
   Storage(const Storage&) = delete;
@@ -28,25 +29,27 @@ struct Storage {
   ~Storage();
 };
 
-/// Memory for a result of frames like `array`, in the same place. `pinned`: host memory that a GPU writes.
-/// Throws Error(memory).
+/// Allocates a result for frames like `array`: in the same memory, and of the same library. `pinned` asks for
+/// pinned memory if the frames are in host memory. Throws Error(memory).
 std::shared_ptr<Storage> make_storage(const Array& array, std::size_t bytes, bool pinned);
 
-/// Host memory whose arrays are NumPy's.
+/// Allocates host memory whose arrays are NumPy's.
 std::shared_ptr<Storage> make_host_storage(std::size_t bytes);
 
-/// A copy in host memory: arrays of the same library, or NumPy's if the library has none there.
+/// Copies the storage to host memory. The copy's arrays are of the same library, or NumPy's if the library
+/// has no arrays there.
 std::shared_ptr<Storage> copy_to_host(const Storage& storage);
 
-/// A copy on the same device, made by the `array` itself, in the order of its library's stream.
+/// Copies the storage on its device. The library of `array` makes the copy, in the order of its stream.
 std::shared_ptr<Storage> copy_on_device(const Storage& storage);
 
-/// An array of the storage's library that shows part of the storage, without a copy where the library allows
-/// it. Strides are in values. `type` is float32, bool or uint8.
+/// Returns an array of the storage's library that shows part of the storage. The values are copied only if
+/// the library cannot share the memory. Strides are in values. If `storage->array` is set, `type` must be
+/// float32, bool or uint8.
 nb::object array_in(const std::shared_ptr<Storage>& storage, const void* data, nb::dlpack::dtype type,
                     const std::vector<std::size_t>& shape, const std::vector<std::int64_t>& strides);
 
-/// Gives all memory that no result uses back to the system.
+/// Returns all unused memory of the pool to the system.
 void empty_pool();
 
 }  // namespace parafield::python

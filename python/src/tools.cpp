@@ -13,7 +13,7 @@
 namespace parafield::python {
 namespace {
 
-/// Adds the fields of a struct of numbers to its class, and their repr.
+/// Binds the fields of a struct of numbers, its state and its repr.
 template <class Struct, class... Values>
 void bind_numbers(nb::class_<Struct>& type, const char* name,
                   const std::pair<const char*, Values Struct::*>&... fields) {
@@ -67,7 +67,7 @@ void bind_scores(nb::module_& module) {
       "__add__", [](MaskScores self, const MaskScores& other) { return self += other; }, nb::is_operator());
 }
 
-/// The pixels that count, of the argument `mask`.
+/// The argument `mask` of evaluate: which pixels count.
 struct Counting {
   std::optional<Field<Detection>> field;
 
@@ -218,7 +218,7 @@ void bind_devices(nb::module_& module) {
         return std::tuple(self.device.kind == Device::Kind::cuda, self.device.index, self.device.threads,
                           self.name, self.instruction_set, self.threads, self.memory);
       },
-      [](const auto& state) {  // the device may be one of another machine
+      [](const auto& state) {  // not checked, because the device may belong to another machine
         const auto& [cuda, index, most, name, instruction_set, threads, memory] = state;
         return DeviceInfo{.device = {cuda ? Device::Kind::cuda : Device::Kind::cpu, index, most},
                           .name = name,

@@ -104,7 +104,7 @@ void bind_tracks(nb::module_& module) {
         const int count = read_threads(threads);
         const Device chosen = device_for(read_device(device, count), count, frames[0]);
         if (!frames[0].array.memory.on_host()) {
-          // Features come back to the host, so the call waits for the frames in any case.
+          // The call returns features in host memory, so it must wait for the frames in any case.
           const Device own = Device::cuda(frames[0].array.memory.device);
           Timer wait(own, Stream{frames[0].array.stream});
           const nb::gil_scoped_release released;

@@ -6,10 +6,10 @@
 
 namespace parafield::python {
 
-/// Tracks as an array of NumPy: N x 4.
+/// Copies tracks into a NumPy array: N x 4 (x, y, u, v), px, float32.
 nb::object track_array(const std::vector<Track>& tracks);
 
-/// The function find_tracks and the class CameraRotation.
+/// Binds the function find_tracks and the class CameraRotation.
 void bind_tracks(nb::module_& module);
 
 }  // namespace parafield::python

@@ -5,9 +5,9 @@
 namespace parafield {
 
 /// An octave of random structure over the plane: a cubic B-spline over a lattice of independent random
-/// numbers in -1..1, which is a smooth function of real coordinates. According to the B-spline's spectrum,
-/// sinc^4, it is weak at wavelengths near twice the spacing and 0 at the spacing. It caches the lattice
-/// values around the last point that was read, which is why each thread must use its own copy.
+/// numbers in -1..1, which is a smooth function of real coordinates. The B-spline's spectrum is sinc^4: the
+/// amplitude is low at a wavelength of twice the spacing, and zero at the spacing itself. An Octave caches
+/// the lattice values around the last point that was read, which is why each thread must use its own copy.
 class Octave {
  public:
   Octave() = default;

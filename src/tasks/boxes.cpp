@@ -9,7 +9,7 @@
 namespace parafield {
 namespace {
 
-/// The inside of a finder. It hides the backend.
+/// Implementation of a BoxFinder, with the backend hidden.
 class BoxSession {
  public:
   virtual ~BoxSession() = default;
@@ -35,12 +35,12 @@ class BoxesOn final : public BoxSession {
     }
   }
 
-  /// Waits for the work that the backend still has: it uses the memory that goes now.
+  /// Waits for the backend's pending work, which uses the memory that is freed next.
   ~BoxesOn() override {
     try {
       const auto active = backend_.activate();
       backend_.synchronize();
-    } catch (const std::exception&) {  // the device failed, and its work ended with it
+    } catch (const std::exception&) {  // the device failed, so no work is running
     }
   }
 
@@ -68,13 +68,13 @@ class BoxesOn final : public BoxSession {
   }
 
  private:
-  static constexpr std::size_t header = 32;  // bytes of the number before the regions
+  static constexpr std::size_t header = 32;  // bytes; the header contains the number of regions
 
   static std::size_t bytes_of(int regions) { return header + std::size_t(regions) * sizeof(Region); }
-  /// Regions that come with their number.
+  /// Number of regions that are downloaded in the same copy as the count.
   int first() const { return std::min(most_, 1000); }
 
-  /// Takes memory on the host for so many runs, if it is not there.
+  /// Allocates host memory for `runs` runs if there is not enough yet.
   void reserve(std::size_t runs) {
     if (runs * ints_of_run > runs_.size()) runs_.resize(runs * ints_of_run);
     found_.resize(std::min(runs, std::size_t(most_)));
@@ -82,7 +82,7 @@ class BoxesOn final : public BoxSession {
     list_ = {&count_, found_.data()};
   }
 
-  /// The regions that were found, in order.
+  /// Returns the regions in host memory, sorted by their first pixels.
   std::span<const Region> on_host() {
     if constexpr (!Backend::is_gpu) return {found_.data(), std::size_t(count_)};
     std::uint8_t* const bytes = host_.view().data;
@@ -108,9 +108,9 @@ class BoxesOn final : public BoxSession {
   int* scratch_ = nullptr;
   RegionList list_{};
   FrameBuffer staging_;
-  Image<std::uint8_t> host_;  // of a GPU: the number and the first regions
-  std::vector<int> runs_;     // of a CPU: scratch memory
-  int count_ = 0;             // of a CPU
+  Image<std::uint8_t> host_;  // GPU only: download buffer for the count and the first regions
+  std::vector<int> runs_;     // CPU only: scratch memory
+  int count_ = 0;             // CPU only: number of regions
   std::vector<Region> found_;
   std::vector<Box> boxes_;
 };

@@ -8,7 +8,7 @@
 namespace parafield {
 namespace {
 
-/// A solver of motion detection and DetectionOptions.
+/// A motion detection solver that takes DetectionOptions.
 template <class Backend, class Solver>
 struct DetectionSolver : Solver {
   template <class Method>

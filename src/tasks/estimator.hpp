@@ -8,7 +8,7 @@
 
 namespace parafield {
 
-/// Runs f. A lack of memory that the standard library reports becomes an Error.
+/// Runs f and turns std::bad_alloc into Error(memory).
 template <class F>
 decltype(auto) with_errors(F f) {
   try {
@@ -18,7 +18,7 @@ decltype(auto) with_errors(F f) {
   }
 }
 
-/// Throws Error(invalid_argument) for a size that no estimator has.
+/// Throws Error(invalid_argument) for sizes that no estimator supports.
 void check_size(Size size);
 
 template <class Task>
@@ -30,8 +30,8 @@ struct Estimator<Task>::Impl {
   std::unique_ptr<Session<Task>> session;
 };
 
-/// The session of a method on a device. `TaskSolver<Backend, Solver>` is the method's solver with what the
-/// task's options add.
+/// Makes the session of a method on a device. `TaskSolver<Backend, Solver>` extends the method's solver with
+/// the task's options.
 template <class Task, template <class, class> class TaskSolver>
 std::unique_ptr<Session<Task>> make_session(const typename Task::Method& method, Size size,
                                             const Device& device, const typename Task::Options& options) {
@@ -163,7 +163,8 @@ std::size_t Estimator<Task>::workspace_bytes() const {
   return impl_->session->workspace_bytes();
 }
 
-/// One call of a new estimator. Its device is the one asked for, or that of the frames' memory, or the best.
+/// Solves with a new estimator, whose device is options.device if that is set, otherwise the device of the
+/// frames' memory, or Device::best() for host frames. The result is complete and in the frames' memory.
 template <class Task>
 typename Task::Result estimate(std::span<const Frame> frames, const typename Task::Method& method,
                                typename Task::Options options) {

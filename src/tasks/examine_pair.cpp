@@ -11,7 +11,7 @@
 namespace parafield {
 namespace {
 
-/// The frame, or a copy of it in host memory.
+/// Returns the frame if it is in host memory, otherwise a view of `copy`, into which it is downloaded.
 Frame on_host(const Frame& frame, FrameBuffer& copy) {
   if (frame.memory.on_host()) return frame;
   copy = FrameBuffer(frame.size(), frame.format, Memory::host());
@@ -22,7 +22,8 @@ Frame on_host(const Frame& frame, FrameBuffer& copy) {
   return there;
 }
 
-/// `kept`: the first samples of each pixel, which `small` has.
+/// Writes the means of blocks of factor x factor pixels into `small`, which has the first `kept` samples of
+/// each pixel.
 template <class T>
 void shrink_values(const Frame& frame, int factor, int kept, const Frame& small) {
   const int samples = channels(frame.format);
@@ -43,7 +44,8 @@ void shrink_values(const Frame& frame, int factor, int kept, const Frame& small)
   }
 }
 
-/// The means of blocks of factor x factor pixels, gray or three colors. Blue and red may be exchanged.
+/// Returns the means of blocks of factor x factor pixels, gray or in three colors. The order of the colors is
+/// the frame's, even if it is BGR.
 FrameBuffer shrunk(const Frame& frame, int factor) {
   const int bytes = bytes_per_pixel(frame.format) / channels(frame.format);
   const int kept = std::min(channels(frame.format), 3);
@@ -60,7 +62,7 @@ FrameBuffer shrunk(const Frame& frame, int factor) {
   return small;
 }
 
-/// Correlation of pairs of values. Those that are not finite do not count.
+/// Correlation of pairs of values. Pairs with a value that is not finite are ignored.
 class Correlation {
  public:
   void add(double a, double b) {
@@ -72,14 +74,14 @@ class Correlation {
     bb_ += from_b * (b - mean_b_);
     ab_ += from_a * (b - mean_b_);
   }
-  /// -1..1; 0 where one side does not vary.
+  /// Returns the correlation, -1 to 1, or 0 if one side does not vary.
   float value() const { return aa_ > 0 && bb_ > 0 ? float(ab_ / std::sqrt(aa_ * bb_)) : 0.0f; }
 
  private:
   double count_ = 0, mean_a_ = 0, mean_b_ = 0, aa_ = 0, bb_ = 0, ab_ = 0;
 };
 
-/// The sum of the samples of pixel (x, y) of a frame that `shrunk` made.
+/// Returns the sum of the samples at (x, y) of a frame made by shrunk().
 double sum_at(const FrameBuffer& small, int x, int y) {
   const int samples = channels(small.format());
   const float* const pixel = static_cast<const float*>(small.row(y)) + x * samples;
@@ -123,13 +125,14 @@ PairFindings find_disparities(const Frame& left, const Frame& right, int min_dis
     for (int x = 0; x < width; ++x) {
       if (!field.valid(x, y)) continue;
       const int d = std::clamp(int(std::lround(field.d(x, y))), -reach, reach);
-      if (d == -reach && reach > 0) continue;  // the first label: that of pixels without any texture
+      if (d == -reach && reach > 0) continue;  // pixels without any texture get the first label
       ++counts[std::size_t(d + reach)];
       ++matched;
       negative += d < 0;
       if (x - d >= 0 && x - d < width) correlation.add(sum_at(small[0], x, y), sum_at(small[1], x - d, y));
     }
-  // The largest disparity that more than a few pixels have, the error of a coarse one, and a margin.
+  // Find the largest disparity that more than 1/300 of the matched pixels reach, and add the error of a
+  // coarse disparity. Rounding up to a multiple of 16 adds a margin.
   int most = reach, beyond = 0;
   while (most > -reach && (beyond += counts[std::size_t(most + reach)]) * 300 <= matched) --most;
   const int needed = (most + 1) * factor + factor / 2 - min_disparity + 1;

@@ -9,8 +9,9 @@
 
 namespace parafield {
 
-/// A session of stereo whose method does not say how many disparities there are. It finds the number in the
-/// first pair that is not blank, and a session with that number does the work.
+/// A stereo session for methods that leave the number of disparities to the images. Determines the number
+/// from the first non-blank pair, then forwards all calls to an inner session with that number. Until then,
+/// each blank pair is solved with its own estimate of the number.
 template <class Backend>
 class FoundDisparities final : public Session<Stereo> {
  public:
@@ -53,13 +54,14 @@ class FoundDisparities final : public Session<Stereo> {
   const StereoMethod* found() const override { return found_ ? &*found_ : nullptr; }
 
  private:
-  /// Finds the number of disparities and makes the session, unless there is one with that number.
+  /// Finds the number of disparities in a pair. Makes a new inner session unless the current one has that
+  /// number.
   void begin(const StereoInput& input) {
     if (input.frames.size() != 2)
       fail(ErrorCode::invalid_argument, "the method takes 2 frames, not ", input.frames.size());
     const Frame left = checked(input.frames[0], "frame 0", size_, device_),
                 right = checked(input.frames[1], "frame 1", size_, device_);
-    backend_.synchronize();  // frames of a device are complete on its stream
+    backend_.synchronize();  // device frames may still be pending on the stream: wait before reading them
     StereoMethod method = found_.value_or(method_);
     const auto [is_new, is_known] = std::visit(
         [&](auto& chosen) {
@@ -85,11 +87,11 @@ class FoundDisparities final : public Session<Stereo> {
   const Device device_;
   StereoOptions options_;
   Backend backend_;
-  std::mutex mutex_;  // of session_ and cancelled_, as another thread may cancel
+  std::mutex mutex_;  // guards session_ and cancelled_: cancel() may be called from another thread
   bool cancelled_ = false;
-  std::unique_ptr<Session<Stereo>> session_;  // goes before the backend's stream
+  std::unique_ptr<Session<Stereo>> session_;  // destroyed before the backend, whose stream it uses
   std::optional<StereoMethod> found_;
-  bool known_ = false;  // a pair that was not blank has shown the number
+  bool known_ = false;  // whether a non-blank pair has determined the number
 };
 
 }  // namespace parafield

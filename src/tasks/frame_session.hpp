@@ -7,8 +7,8 @@
 namespace parafield {
 
 /// A session that also takes the frames of a sequence, one by one. If it is pipelined, the next frame is
-/// uploaded and the last result downloaded while the device solves: three queues work at the same time, and
-/// marks of the backend put their work in order.
+/// uploaded and the previous result downloaded while the device solves. Three queues then run concurrently,
+/// and the backend's marks order their work.
 template <class Task, class Backend, class Solver>
 class FrameSession final : public SolverSession<Task, Backend, Solver> {
   using Base = SolverSession<Task, Backend, Solver>;
@@ -49,7 +49,7 @@ class FrameSession final : public SolverSession<Task, Backend, Solver> {
     if (complete)
       this->deliver(delivery, on_host);
     else if (on_host)
-      backend_.synchronize();  // the user may now change the frame
+      backend_.synchronize();  // the user may change the frame after this call
     return complete ? &delivery.output : nullptr;
   }
 
@@ -62,11 +62,11 @@ class FrameSession final : public SolverSession<Task, Backend, Solver> {
   /// The result of a pipelined push that has not been returned yet.
   struct Pending {
     Result* output = nullptr;
-    int mark = 0;  ///< of the backend: after the download
+    int mark = 0;  ///< the backend's mark after the download
     bool on_host = false;
   };
 
-  // Marks of the backend: for each slot, after the last steps that read its staged frame; then the following.
+  // The backend's marks. Each slot has a mark after the last steps that read its staged frame.
   int read_mark(int slot) const { return slot; }
   int uploaded_mark() const { return slots_; }
   int solved_mark() const { return slots_ + 1; }
@@ -84,7 +84,8 @@ class FrameSession final : public SolverSession<Task, Backend, Solver> {
     return frame;
   }
 
-  /// Makes the newest result the pending one, and returns the one that was pending, complete.
+  /// Makes the newest result pending. Completes and returns the previously pending result; null if there is
+  /// none.
   const Result* exchange_pending(const Delivery& delivery, bool complete, bool on_host, int slot) {
     if (on_host) backend_.mark(read_mark(slot), Queue::solves);
     const Pending before = std::exchange(pending_, {});
@@ -98,7 +99,7 @@ class FrameSession final : public SolverSession<Task, Backend, Solver> {
       }
       turn_ = 1 - turn_;
     }
-    if (on_host) backend_.await(uploaded_mark());  // the user may now change the frame
+    if (on_host) backend_.await(uploaded_mark());  // the user may change the frame after this call
     return completed(before);
   }
   const Result* completed(const Pending& pending) {
@@ -108,7 +109,7 @@ class FrameSession final : public SolverSession<Task, Backend, Solver> {
     return pending.output;
   }
 
-  /// Waits for a pending result, so that nothing writes into its output any more.
+  /// Waits for a pending result, so that its output is no longer written.
   void forget_pushed() override {
     const Pending pending = std::exchange(pending_, {});
     if (pending.output && pending.on_host) backend_.await(pending.mark);
@@ -117,7 +118,7 @@ class FrameSession final : public SolverSession<Task, Backend, Solver> {
 
   const bool pipelined_;
   Pending pending_;
-  int turn_ = 0;  // which of two results the next pipelined push uses
+  int turn_ = 0;  // 0 or 1: index of the session's result that the next pipelined push uses
   std::int64_t pushed_ = 0;
 };
 

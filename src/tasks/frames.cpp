@@ -6,7 +6,7 @@ namespace parafield {
 void check_size(Size size) {
   if (size.width < 1 || size.height < 1)
     fail(ErrorCode::invalid_argument, "frames cannot have ", size.width, "x", size.height, " pixels");
-  constexpr int longest_side = 500'000;  // CUDA has 65535 rows of blocks, some of eight pixels
+  constexpr int longest_side = 500'000;  // CUDA allows 65535 rows of blocks, and some blocks have 8 rows
   if (size.width > longest_side || size.height > longest_side ||
       std::int64_t(size.width) * size.height > most_pixels)
     fail(ErrorCode::invalid_argument, "frames of ", size.width, "x", size.height,

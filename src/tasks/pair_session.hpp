@@ -23,7 +23,7 @@ class PairSession final : public SolverSession<Task, Backend, Solver> {
     const auto active = this->backend_.activate();
     solver_.take({}, on_host);
     const bool follows =
-        std::exchange(follows_, false) && solver_.averages();  // a pair that fails is not followed
+        std::exchange(follows_, false) && solver_.averages();  // stays false if this pair fails
     const Result& result =
         this->solve({.entry = ReplayKey::Entry::pair, .follows = follows}, on_host, nullptr, output,
                     [&] { solver_.prepare_next(frames_.data(), follows); });
@@ -34,7 +34,7 @@ class PairSession final : public SolverSession<Task, Backend, Solver> {
  private:
   void forget_pushed() override { follows_ = false; }
 
-  bool follows_ = false;  // whether the last solve was that of a pushed pair
+  bool follows_ = false;  // whether the last solve was for a pushed pair
 };
 
 }  // namespace parafield

@@ -9,7 +9,7 @@
 namespace parafield {
 namespace {
 
-/// The value with so many digits after the point.
+/// Formats the value with `digits` decimals.
 std::string rounded(double value, int digits) { return text(std::fixed, std::setprecision(digits), value); }
 
 }  // namespace

@@ -15,7 +15,7 @@
 namespace parafield {
 namespace {
 
-/// Queue of numbers between threads. Its users own a fixed number of things, so it needs no limit.
+/// Queue of slot numbers between threads. Needs no size limit, because the number of slots is fixed.
 class NumberQueue {
  public:
   void push(int number) {
@@ -25,7 +25,7 @@ class NumberQueue {
     }
     changed_.notify_one();
   }
-  /// Waits for a number. None if the queue is closed and empty, or if it is abandoned.
+  /// Waits for a number. Returns nothing if the queue is closed and empty, or if it is abandoned.
   std::optional<int> pop() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return abandoned_ || closed_ || !numbers_.empty(); });
@@ -34,8 +34,8 @@ class NumberQueue {
     numbers_.pop_front();
     return number;
   }
-  void close() { set(closed_); }       ///< no number comes any more
-  void abandon() { set(abandoned_); }  ///< nobody needs its numbers any more
+  void close() { set(closed_); }       ///< pop() returns the remaining numbers, then nothing
+  void abandon() { set(abandoned_); }  ///< pop() returns nothing, even if numbers remain
 
  private:
   void set(bool& flag) {
@@ -52,7 +52,7 @@ class NumberQueue {
   bool closed_ = false, abandoned_ = false;
 };
 
-/// Number of frames between the one that a result belongs to and the newest one that it needs.
+/// Returns how many frames after its own frame a result needs.
 int frames_behind(const FlowMethod& method) {
   const int count = frames_of(method);
   return count - 1 - (count - 1) / 2;
@@ -71,7 +71,7 @@ void upload(const Frame& frame, FrameBuffer& there, Memory memory) {
 
 using Clock = std::chrono::steady_clock;
 
-/// Adds the time that work() takes to `seconds`.
+/// Adds the duration of work() to `seconds`. Returns what work() returns.
 template <class Work>
 auto timed(double& seconds, Work work) {
   struct Stopwatch {
@@ -88,12 +88,12 @@ template <class Task>
 struct Pipeline<Task>::Impl {
   struct FrameSlot {
     VideoFrame host;
-    FrameBuffer resident;  // on the GPU
+    FrameBuffer resident;  // copy on the GPU
     bool pinned = false;
   };
   struct ResultSlot {
     Result host, resident;
-    int frame = 0;  // the slot of its frame
+    int frame = 0;  // slot of the result's frame
   };
 
   Impl(Estimator<Task>& estimator, PipelineOptions options)
@@ -110,7 +110,8 @@ struct Pipeline<Task>::Impl {
            "the estimator of a pipeline cannot have the option pipelined: the pipeline itself copies frames "
            "and "
            "results while the device works");
-    // Frames that wait, one in each stage, and those that the estimator needs until their result comes.
+    // `depth` frames wait before the solver and `depth` results after it, each of the three stages works on
+    // one frame, and the solver keeps `behind_` frames until their results are complete.
     frames_.resize(std::size_t(2 * depth + 3 + behind_));
     results_.resize(std::size_t(depth + 2));
   }
@@ -128,14 +129,14 @@ struct Pipeline<Task>::Impl {
   std::vector<ResultSlot> results_;
 };
 
-/// Reads a frame and uploads it to the device. Returns false at the end.
+/// Reads a frame and uploads it to the device. Returns false at the end of the source.
 template <class Task>
 bool Pipeline<Task>::Impl::read(const Source& source, FrameSlot& slot) const {
   if (!source(slot.host)) return false;
   if (!on_gpu_) return true;
   const Frame frame = slot.host.frame.frame();
   upload(frame, slot.resident, Memory::cuda(estimator_.device().index));
-  if (!slot.pinned) {  // a source that fills the buffer it is given finds a pinned one next time
+  if (!slot.pinned) {  // from now on, give the source a pinned buffer to fill
     FrameBuffer pinned;
     upload(frame, pinned, Memory::pinned());
     slot.host.frame = std::move(pinned);
@@ -144,7 +145,7 @@ bool Pipeline<Task>::Impl::read(const Source& source, FrameSlot& slot) const {
   return true;
 }
 
-/// Gives the estimator a frame. Returns whether there is a result.
+/// Pushes a frame into the estimator. Returns whether a result is complete.
 template <class Task>
 bool Pipeline<Task>::Impl::solve(const FrameSlot& frame, ResultSlot& result) {
   if (result.host.size() != estimator_.size()) {
@@ -195,7 +196,7 @@ PipelineReport Pipeline<Task>::Impl::run(const Source& source, const Sink& sink,
   };
   const auto solve_all = [&] {
     try {
-      std::deque<int> waiting;  // frames whose result comes next
+      std::deque<int> waiting;  // slots of frames whose results are still to come
       while (const auto slot = read_frames.pop()) {
         const auto result = free_results.pop();
         if (!result) break;
@@ -247,7 +248,7 @@ PipelineReport Pipeline<Task>::Impl::run(const Source& source, const Sink& sink,
     try {
       writer = std::jthread(sink_all);
       reader = std::jthread(read_all);
-    } catch (...) {  // the system gives no thread
+    } catch (...) {  // the system cannot create a thread
       keep_error();
       read_frames.close();
     }

@@ -6,7 +6,7 @@
 namespace parafield {
 namespace {
 
-/// The inside of a rectifier. It hides the backend.
+/// Implementation of a Rectifier, with the backend hidden.
 class RectifierSession {
  public:
   virtual ~RectifierSession() = default;
@@ -15,7 +15,7 @@ class RectifierSession {
   virtual void synchronize() = 0;
 };
 
-/// Tables of the places that the pixels of a view show.
+/// For each pixel of a rectified view, the position in the input image that it shows.
 struct Tables {
   Image<float> x, y;
 };
@@ -29,11 +29,11 @@ class RectifierOn final : public RectifierSession {
       tables_[i] = {tables[i].x.to(backend_.memory()), tables[i].y.to(backend_.memory())};
   }
 
-  /// Waits for the work that the backend still has: it uses the memory that goes now.
+  /// Waits for the backend's pending work, which uses the memory that is freed next.
   ~RectifierOn() override {
     try {
       synchronize();
-    } catch (const std::exception&) {  // the device failed, and its work ended with it
+    } catch (const std::exception&) {  // the device failed, so no work is running
     }
   }
 
@@ -81,14 +81,14 @@ class RectifierOn final : public RectifierSession {
   }
 
  private:
-  /// Values of a frame of f32 in any memory.
+  /// Returns a writable view of an f32 frame in any memory.
   static View<float> values(const FrameBuffer& buffer) {
     const View<const float> all = values_of<float>(buffer.frame());
     return {const_cast<float*>(all.data), all.width, all.height, all.pitch};
   }
   void allocate(RectifiedPair& pair, PixelFormat format, Memory memory) {
     if (pair.left.size() == size_ && pair.left.format() == format) return;
-    backend_.synchronize();  // it may still write the memory that goes now
+    backend_.synchronize();  // pending work may still write to the memory that is freed next
     for (FrameBuffer* view : {&pair.left, &pair.right}) *view = FrameBuffer(size_, format, memory);
   }
   void copy(const FrameBuffer& from, FrameBuffer& to) {
@@ -102,7 +102,7 @@ class RectifierOn final : public RectifierSession {
   Backend backend_;
   Tables tables_[2];
   FrameBuffer staging_[2];
-  RectifiedPair there_, host_;  // in the backend's memory, and of a GPU's in host memory
+  RectifiedPair there_, host_;  // in the backend's memory; its copy in host memory (GPU only)
 };
 
 }  // namespace

@@ -10,10 +10,10 @@
 #include "steps/median/median.hpp"
 #include "steps/speckle/speckle.hpp"
 
-/// Solvers of flow and stereo with the checks and filters that every method of the task has.
+/// Flow and stereo solvers, extended with the checks and filters that all methods of a task share.
 namespace parafield {
 
-/// Removes speckles, fills, and takes a median, of one or two planes.
+/// Removes speckles from one or two planes, fills invalid pixels, and applies a median filter.
 template <class Backend>
 class Refinement {
  public:
@@ -28,20 +28,20 @@ class Refinement {
     for (int i = 0; i < planes && median_ > 0; ++i) unsmoothed_[i] = workspace.image<float>(size);
   }
 
-  /// The plane that smooth() takes its median of: its input, or the result itself without a median.
+  /// Returns the plane that smooth() reads: a plane of its own, or `result` itself if there is no median.
   View<float> unsmoothed(int plane, View<float> result) const {
     return median_ > 0 ? unsmoothed_[plane] : result;
   }
 
-  /// Removes speckles and fills, in place.
+  /// Removes speckles in place, then calls fill() if filling is enabled.
   template <class Fill>
   void mend(const View<float>* planes, int count, View<std::uint8_t> valid, Fill fill) {
-    constexpr float speckle_step = 1;  // px between neighbors of one region
+    constexpr float speckle_step = 1;  // px, largest difference between neighbors of one region
     if (speckle_ > 0)
       remove_speckles(backend_, planes, count, speckle_step, speckle_, valid, components_, counts_);
     if (fills_) fill();
   }
-  /// Takes the median of unsmoothed(i, result[i]).
+  /// Writes the median of unsmoothed(i, result[i]) into result[i]. Does nothing without a median.
   void smooth(const View<float>* result, int count) {
     if (median_ > 0) median(backend_, unsmoothed_, median_, result, count);
   }
@@ -54,7 +54,7 @@ class Refinement {
   View<float> unsmoothed_[2];
 };
 
-/// A solver of flow and FlowOptions. For the forward-backward check the frames of its slots change places.
+/// A flow solver that takes FlowOptions. The forward-backward check solves with both frames swapped.
 template <class Backend, class Solver>
 class RefinedFlow : public Solver {
   static_assert(Solves<Solver, const FlowView*, FlowPlanes, Trust, bool>);
@@ -71,7 +71,7 @@ class RefinedFlow : public Solver {
       fail(ErrorCode::invalid_argument, "fb_check, the forward-backward check, is for methods of 2 frames; ",
            Method::name, " takes ", int(method.frames));
     if (fb_check_ > 0) backward_ = workspace.flow(size);
-    // Solvers write both planes or none. Checks and filters read one.
+    // Solvers write both planes or none. Checks and filters use the valid plane.
     const bool checks = fb_check_ > 0 || options.speckle > 0 || options.fill;
     if (!Solver::always_trusts && !options.valid && !options.confidence && !checks) return;
     if (!options.valid) own_trust_.valid = workspace.image<std::uint8_t>(size);
@@ -109,11 +109,11 @@ class RefinedFlow : public Solver {
   Backend& backend_;
   Refinement<Backend> refinement_;
   const float fb_check_;
-  FlowPlanes backward_;  // flow of the second frame to the first
-  Trust own_trust_;      // planes that the solver needs and results lack
+  FlowPlanes backward_;  // flow from the second frame to the first
+  Trust own_trust_;      // planes that the solver needs but results lack
 };
 
-/// A solver of stereo and DisparityChecks. Up to the last step disparities are whole.
+/// A stereo solver that applies DisparityChecks. Disparities are integers until the last step.
 template <class Backend, class Solver>
 class RefinedDisparities : public Solver {
   static_assert(Solves<Solver, const DisparityView*, View<float>, View<float>, Trust, bool>);
@@ -142,7 +142,7 @@ class RefinedDisparities : public Solver {
   }
 
   void solve(int, const DisparityView* start, DisparityField& result) {
-    const View<float> to = result.d, whole = fine_ ? whole_ : to;  // whole: the last whole disparities
+    const View<float> to = result.d, whole = fine_ ? whole_ : to;  // whole: the final integer disparities
     const View<float> unsmoothed = refinement_.unsmoothed(0, whole);
     const View<float> left = unvoted_ ? unvoted_ : unsmoothed;
     const View<std::uint8_t> valid = result.valid;
@@ -177,7 +177,7 @@ class RefinedDisparities : public Solver {
   static bool solves_right(const DisparityChecks& checks) {
     return checks.lr_check > 0 && checks.right_view == RightView::solved;
   }
-  /// Throws Error(invalid_argument) for disparities that no pixel can have.
+  /// Throws Error(invalid_argument) if some of the disparities are impossible for every pixel.
   template <class Method>
   static const Method& checked(const Method& method, Size size) {
     const int least = method.energy.min_disparity, most = least + method.energy.disparities - 1;
@@ -190,8 +190,8 @@ class RefinedDisparities : public Solver {
   Backend& backend_;
   Refinement<Backend> refinement_;
   const DisparityChecks checks_;
-  const int least_, most_;  // disparities
-  View<float> right_;       // whole disparities of the right image
+  const int least_, most_;  // range of disparities
+  View<float> right_;       // integer disparities of the right image
   View<std::uint8_t> unsure_;
   View<float> unvoted_;  // input of the color median
   View<float> whole_, fine_;

@@ -11,19 +11,21 @@
 namespace parafield {
 namespace {
 
-/// A match: the place of the feature and, in the right image, its row's difference. Places are means of the
-/// left and right image's, from the middle of the image: it is not known which of the images is turned.
+/// A match, px. (x, y) is the mean of the feature's positions in both images, relative to the image center,
+/// because it is unknown which of the images is rotated. `dy` is the row in the right image minus the row in
+/// the left one.
 struct RowMatch {
   double x, y, dy, disparity;
 };
 
-/// The plane dy = level + along x + down y.
+/// The plane dy = level + along * x + down * y.
 struct RowPlane {
   double level = 0, along = 0, down = 0;
   double operator()(const RowMatch& match) const { return level + along * match.x + down * match.y; }
 };
 
-/// Value at a share of the sorted values; those of an even number's middle are not averaged.
+/// Returns the quantile at `share`, 0 to 1. It is always one of the values: the median of an even number of
+/// values is not an average.
 double ranked(std::vector<double> values, double share) {
   const auto at = values.begin() + std::ptrdiff_t(share * double(values.size() - 1) + 0.5);
   std::ranges::nth_element(values, at);
@@ -35,8 +37,8 @@ double ranked(const std::vector<RowMatch>& matches, double share, auto value) {
   return ranked(std::move(values), share);
 }
 
-/// Solves the symmetric system of a plane's least squares. Where the features lie in a line, the plane is
-/// level.
+/// Solves the normal equations of a least-squares plane. If the features are collinear, returns a level plane
+/// at `median`.
 RowPlane solved(const double (&m)[6], const double (&b)[3], double median) {
   const auto [a, d, e, f, g, h] = m;  // (a d e; d f g; e g h)
   const double i = f * h - g * g, j = e * g - d * h, k = d * g - e * f, whole = a * i + d * j + e * k;
@@ -46,12 +48,12 @@ RowPlane solved(const double (&m)[6], const double (&b)[3], double median) {
           (k * b[0] + (d * e - a * g) * b[1] + (a * f - d * d) * b[2]) / whole};
 }
 
-/// The plane with the least sum of |dy - plane|, by least squares of changing weights. Matches of 30 % may be
-/// wrong.
+/// Fits the plane with the least sum of |dy - plane|, by iteratively reweighted least squares. Tolerates up
+/// to 30 % wrong matches.
 RowPlane plane_of(const std::vector<RowMatch>& matches) {
   const double median = ranked(matches, 0.5, [](const RowMatch& match) { return match.dy; });
   RowPlane plane{median, 0, 0};
-  constexpr double smallest_error = 0.05;  // px; errors below weigh alike
+  constexpr double smallest_error = 0.05;  // px; smaller errors get the same weight
   for (int i = 0; i < 50; ++i) {
     double m[6] = {}, b[3] = {};
     for (const RowMatch& match : matches) {
@@ -79,7 +81,8 @@ void drop_outliers(std::vector<RowMatch>& matches) {
 
 RowAlignment measure_row_alignment(const In<Frame>& left, const In<Frame>& right,
                                    const std::optional<Device>& device) {
-  // Disparities may be a large share of the width: the coarsest level has a few pixels.
+  // Use enough levels that the coarsest one has only a few pixels, because disparities may be a large part
+  // of the width.
   const FeatureTracking tracking{.max_features = 1000, .track_levels = 16, .track_iterations = 10};
   std::vector<RowMatch> matches;
   for (const Track& track : find_tracks(left, right, tracking, device))

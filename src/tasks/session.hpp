@@ -8,23 +8,23 @@
 
 namespace parafield {
 
-/// Returns the frame with its pitch filled in (0 stands for rows without a gap). Throws
-/// Error(invalid_argument) for a frame that an estimator of that size and device cannot read; the message has
-/// `name` and the numbers.
+/// Returns the frame with its pitch filled in; a pitch of 0 means that there are no gaps between rows. Throws
+/// Error(invalid_argument) for a frame that an estimator of that size and device cannot read; the message
+/// contains `name` and the numbers.
 Frame checked(const Frame& frame, const char* name, Size size, const Device& device);
 
-/// Checks a plane to write results of `size` into. Throws Error(invalid_argument) for another size, another
-/// memory than `expected`, or a pitch that does not fit.
+/// Checks a plane that results of `size` will be written to. Throws Error(invalid_argument) for another size,
+/// another memory than `expected`, or an invalid pitch. `pitch` and `value_bytes` are in bytes.
 void check_output(Size plane, Memory memory, std::ptrdiff_t pitch, std::ptrdiff_t value_bytes, Size size,
                   Memory expected);
 
-/// Checks the first guess that a call starts from. Throws Error(invalid_argument) for another size than
-/// `size`, and for planes that are missing, differ in size or have rows that overlap.
+/// Checks the initial estimate that a call starts from. Throws Error(invalid_argument) for another size than
+/// `size`, and for planes that are missing, differ in size or have overlapping rows.
 void check_start(const FlowView& start, Size size);
 void check_start(const DisparityView& start, Size size);
 void check_start(const MotionMaskView& start, Size size);
 
-/// Which planes results have.
+/// Which optional planes results have.
 struct ResultPlanes {
   bool valid = true, confidence = true;
 };
@@ -33,7 +33,7 @@ ResultPlanes planes_of(const Options& options) {
   if constexpr (requires { options.confidence; }) return {options.valid, options.confidence};
   return {};
 }
-/// A field with the planes of results.
+/// Allocates a field with these planes.
 template <class Field>
 Field result_with(ResultPlanes planes, Size size, Memory memory) {
   return Field(size, memory, planes.confidence, planes.valid);
@@ -43,8 +43,9 @@ Field result_with(ResultPlanes planes, Size size, Memory memory) {
 template <class Task>
 class FrameStream {
  public:
-  /// Adds the next frame. Writes its result into `output`, or into the session's own if that is null. Returns
-  /// the frame's result, or, if the estimator is pipelined, the previous frame's; null if there is none.
+  /// Adds the next frame. Writes its result into `output`, or into the session's own result if `output` is
+  /// null. Returns the frame's result or, if the estimator is pipelined, the previous frame's; null if there
+  /// is none.
   virtual const typename Task::Result* push(const Frame& frame, typename Task::Result* output) = 0;
   /// Completes and returns the result that a pipelined estimator has not returned yet; null if there is none.
   virtual const typename Task::Result* finish() = 0;
@@ -57,8 +58,8 @@ class FrameStream {
 template <class Task>
 class PairStream {
  public:
-  /// Adds the next pair and solves it. Writes into `output`, or into the session's own result if that is
-  /// null.
+  /// Adds the next pair and solves it. Writes into `output`, or into the session's own result if `output` is
+  /// null. Returns what it wrote.
   virtual const typename Task::Result& push(const Frame& left, const Frame& right,
                                             typename Task::Result* output) = 0;
 
@@ -66,13 +67,14 @@ class PairStream {
   ~PairStream() = default;
 };
 
-/// The inside of an estimator. It hides the method and the backend.
+/// Implementation of an estimator, with the method and the backend hidden.
 template <class Task>
 class Session : public std::conditional_t<Task::streams, FrameStream<Task>, PairStream<Task>> {
  public:
   using Result = typename Task::Result;
   virtual ~Session() = default;
-  /// Solves. Writes into `output`, or into the session's own result if that is null. Returns what it wrote.
+  /// Solves. Writes into `output`, or into the session's own result if `output` is null. Returns what it
+  /// wrote.
   virtual const Result& call(const typename Task::Input& input, Result* output) = 0;
   virtual void reset() = 0;
   virtual void synchronize() = 0;
@@ -81,11 +83,12 @@ class Session : public std::conditional_t<Task::streams, FrameStream<Task>, Pair
   virtual SolvedBlocks blocks() const = 0;
   virtual Stream stream() const = 0;
   virtual std::size_t workspace_bytes() const = 0;
-  /// The method with parameters that the session has found in the first frames; null if it finds none.
+  /// Returns the method with the parameters that the session found in the frames; null if it has found none.
   virtual const typename Task::Method* found() const { return nullptr; }
 };
 
-/// Copies a host frame into `staging`, in the memory of a GPU's backend. Returns the copy.
+/// Uploads a host frame into `staging`, in the order of a queue. Allocates `staging` in the backend's memory
+/// if its size or format differs. Returns a view of it.
 template <class Backend>
 Frame staged(Backend& backend, const Frame& frame, FrameBuffer& staging, Queue queue = Queue::solves) {
   if (staging.size() != frame.size() || staging.format() != frame.format)

@@ -15,7 +15,7 @@ void copy_plane(Backend& backend, View<const T> from, View<T> to, Queue queue) {
                queue);
 }
 
-/// The results of a session: their memory, and how they get from the solver to their destination.
+/// The results of a session: their memory, and their way from the solver to the destination.
 template <class Task, class Backend>
 class SessionResults {
  public:
@@ -28,16 +28,16 @@ class SessionResults {
 
   ResultPlanes planes() const { return planes_; }
 
-  /// How a result is delivered. The solver writes `solved`. The recorded steps end with a copy to `there`, in
-  /// the backend's memory, and from there the result is downloaded to `output`. Consecutive fields may be the
-  /// same one: nothing is copied then.
+  /// How a result is delivered. The solver writes `solved`. The recorded steps end with a copy to `there`,
+  /// which is in the backend's memory, and the result is then downloaded from `there` to `output`. If two
+  /// consecutive references are to the same field, that copy is skipped.
   struct Delivery {
     Result& solved;
     Result& there;
     Result& output;
     bool is_copied() const { return &there != &solved; }
   };
-  /// Delivery to `output`, or to a result of the session if that is null.
+  /// Returns a delivery to `output`, or to the session's own result if `output` is null.
   Delivery delivery_to(Result* output, bool on_host, bool starts_from_last) {
     if constexpr (Backend::is_gpu) {
       if (!on_host) {
@@ -48,8 +48,8 @@ class SessionResults {
     }
     return host_delivery(output, starts_from_last);
   }
-  /// The same for a pipelined estimator, where the next solve begins before the result has been delivered.
-  /// `turn`, 0 and 1 in turn, chooses among two results of the session.
+  /// Like delivery_to(), for a pipelined estimator, which begins the next solve before the result has been
+  /// delivered. `turn`, alternately 0 and 1, selects one of two results of the session.
   Delivery pipelined_delivery_to(Result* output, bool on_host, bool starts_from_last, int turn) {
     if constexpr (Backend::is_gpu) {
       if (!on_host) {
@@ -62,7 +62,7 @@ class SessionResults {
     return host_delivery(output ? output : &in(Memory::host(), own_[turn]), starts_from_last);
   }
 
-  /// The copies that the recorded steps end with. A field of the user may lack planes.
+  /// Returns the copies at the end of the recorded steps. Planes that the user's field lacks are left out.
   PlaneCopies copies_of(const Delivery& delivery) const {
     PlaneCopies copies;
     if (!delivery.is_copied()) return copies;
@@ -78,7 +78,7 @@ class SessionResults {
     (std::make_index_sequence<std::tuple_size_v<decltype(to)>>{});
     return copies;
   }
-  /// Downloads the result, in the order of a queue.
+  /// Enqueues the download of the result, if it needs one.
   void download(const Delivery& delivery, Queue queue) {
     if (&delivery.there == &delivery.output) return;
     detail::for_each_plane(delivery.there, delivery.output, [&](auto& from, auto& to) {
@@ -87,20 +87,20 @@ class SessionResults {
   }
 
  private:
-  /// On the CPU, where the solver writes the output itself if it can.
+  /// Returns a delivery on the CPU, where the solver writes directly into the output if possible.
   Delivery host_delivery(Result* output, bool starts_from_last) {
     const bool direct = output && !starts_from_last && is_whole(*output);
     Result& solved = direct ? *output : in(Memory::host(), solved_);
     Result& there = output ? *output : solved;
     return {solved, there, there};
   }
-  /// Allocates the field, unless it lies in that memory already. Returns it.
+  /// Allocates the field unless it is already in that memory. Returns it.
   Result& in(Memory memory, Result& field) const {
     if (field.size() != size_ || field.memory() != memory)
       field = result_with<Result>(planes_, size_, memory);
     return field;
   }
-  /// Whether a field has all planes that results have.
+  /// Whether the solver can write into the field: it has all planes, or exactly the planes of results.
   bool is_whole(Result& field) const {
     bool whole = true;
     const auto planes = field.planes();
@@ -115,9 +115,9 @@ class SessionResults {
   Backend& backend_;
   const Size size_;
   const ResultPlanes planes_;
-  Result solved_;   // on a GPU the solver writes it; on the CPU only if it cannot write the output
-  Result own_[2];   // results that calls return; a pipelined estimator uses both in turn
-  Result sent_[2];  // on a GPU: results of a pipelined estimator while they are downloaded
+  Result solved_;   // written by the solver; on the CPU, used only if the solver cannot write the output
+  Result own_[2];   // returned if the user gives no output; a pipelined estimator alternates between them
+  Result sent_[2];  // GPU only: results of a pipelined estimator while they are downloaded
 };
 
 }  // namespace parafield

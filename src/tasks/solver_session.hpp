@@ -13,9 +13,9 @@
 
 namespace parafield {
 
-/// Brings frames to a solver and its result back, on one backend. This class does calls; FrameSession and
-/// PairSession add the frames or pairs of a sequence. The solver keeps prepared frames in slots, one for each
-/// frame that the method takes.
+/// Passes frames to a solver and returns its results, on one backend. This class implements calls;
+/// FrameSession and PairSession add sequences of frames or pairs. The solver keeps prepared frames in slots,
+/// one for each frame that the method takes.
 template <class Task, class Backend, class Solver>
 class SolverSession : public Session<Task> {
  public:
@@ -42,7 +42,7 @@ class SolverSession : public Session<Task> {
   ~SolverSession() override {
     try {
       if constexpr (Backend::is_gpu) backend_.synchronize();
-    } catch (const std::exception&) {  // the device failed, and its work ended with it
+    } catch (const std::exception&) {  // the device failed, so no work is running
     }
   }
 
@@ -108,7 +108,8 @@ class SolverSession : public Session<Task> {
     return on_host;
   }
 
-  /// Solves for frames_, which prepare() prepares. For host frames the result is complete when this returns.
+  /// Calls prepare() to prepare frames_, then solves. For host frames the result is complete when this
+  /// returns.
   template <class Prepare>
   const Result& solve(ReplayKey key, bool on_host, const Start* start, Result* output, Prepare prepare) {
     if (on_host)
@@ -122,7 +123,7 @@ class SolverSession : public Session<Task> {
     return delivery.output;
   }
 
-  /// Replays steps, and after them the copies on the device, if there is a result to copy.
+  /// Replays steps, and then the copies on the backend if there is a result to copy.
   template <class Steps>
   void replay(ReplayKey key, const Delivery& delivery, bool has_result, Steps steps) {
     const PlaneCopies copies = has_result ? results_.copies_of(delivery) : PlaneCopies{};
@@ -133,14 +134,14 @@ class SolverSession : public Session<Task> {
     });
   }
 
-  /// Brings a result of host frames to the host and waits for it.
+  /// Downloads a result of host frames and waits for it. Does nothing for device frames.
   void deliver(const Delivery& delivery, bool on_host) {
     if (!on_host) return;
     results_.download(delivery, Queue::solves);
     synchronize();
   }
 
-  /// Checks what does not depend on the frames' values: cancellation and the output.
+  /// Throws if the session is cancelled or the output is invalid.
   void check_call(const Result* output, bool on_host) const {
     fail_if_cancelled(cancelled_);
     if (!output) return;
@@ -179,7 +180,7 @@ class SolverSession : public Session<Task> {
   SessionResults<Task, Backend> results_;
   Workspace workspace_;
   Solver solver_;
-  std::vector<Frame> frames_;  // of the result that is being solved for, one for each slot
+  std::vector<Frame> frames_;  // frames of the current solve, one for each slot
 
  private:
   static KnownMotion known_motion_of(const Input& input) {

@@ -48,7 +48,7 @@ Size feature_grid(Size frame, int max_features) {
   if (frame.width < 1 || frame.height < 1 || max_features < 1)
     fail(ErrorCode::invalid_argument, "no grid of ", max_features, " features in ", frame.width, "x",
          frame.height, " pixels");
-  // The best grid has cells with the shortest longer side; among equals it has the most cells.
+  // Choose the grid whose cells have the shortest long side; among equal grids, the one with most cells.
   Size best{1, 1};
   double shortest = std::max(frame.width, frame.height);
   for (int columns = 1; columns <= std::min(frame.width, max_features); ++columns) {

@@ -13,9 +13,11 @@ namespace parafield::video {
 /// Receives frames of one size and format. Errors do not name the output.
 struct Sink {
   virtual ~Sink() = default;
-  /// Writes a frame, u8 or u16, whose pitch is set. Either all frames have a time, s, or none has.
+  /// Writes a u8 or u16 frame, whose pitch must be set. `time` is in seconds. Either all frames must have
+  /// one, or none.
   virtual void write(const Frame& frame, std::optional<double> time) = 0;
-  /// Completes the file and gives it its name. After write() has failed, it keeps the frames before.
+  /// Completes the file and gives it its final name. If write() failed, the file still contains all frames
+  /// written before the failure.
   virtual void finish() = 0;
 };
 

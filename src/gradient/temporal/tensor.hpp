@@ -2,8 +2,8 @@
 #pragma once
 #include "core/arithmetic.hpp"
 
-/// Per-pixel arithmetic shared by gradient-tensor and ridge-regression. Each method's folder has a model with
-/// its filters and its solution, which CUDA kernels take by value.
+/// Per-pixel arithmetic shared by gradient-tensor and ridge-regression. Each method defines a model with its
+/// filters and solver; the model is passed to CUDA kernels by value.
 namespace parafield {
 
 /// Products of the derivatives in x, y and time, or means of these products around a pixel.

@@ -169,7 +169,8 @@ __device__ void test_labels(const LabelChoice& choice, const LanePixels& pixels,
   }
 }
 
-/// Takes the first label that passes. Labels with a score above 0 have already failed, and fail again.
+/// Takes the first label that passes. Labels with a score above 0 have already failed; testing them again is
+/// harmless.
 __device__ void test_unvoted(const LabelChoice& choice, const LanePixels& pixels, PixelScores& scores) {
   if (!tests_unvoted(scores.best, choice.p)) return;
   for (int label = 0; label < pixels.labels; ++label) {

@@ -2,8 +2,8 @@
 #pragma once
 #include "markov/messages/pixel.cuh"
 
-/// Messages of more labels than the lanes of a warp can hold, and of quadratic costs. A CUDA block computes
-/// each pixel's messages in place, one line of the grid of labels after the other.
+/// Message passing for quadratic costs, or when a warp's lanes cannot hold all labels. A CUDA block computes
+/// each pixel's messages in place, one line of the label grid at a time.
 namespace parafield {
 namespace {
 
@@ -14,7 +14,7 @@ __device__ int along(int slope, int steps, int value) { return value + slope * s
 /// Line of labels: a row or a column of the grid.
 template <class Value>
 struct Line {
-  Value *h, *up;      // values, and memory for as many in the same layout
+  Value *h, *up;      // `h`: values; `up`: scratch memory of the same size and layout
   int stride, count;  // values from one label to the next; number of labels
 };
 
@@ -132,7 +132,7 @@ __device__ void read_pixel_together(BeliefFunction belief, int x, int y, const P
   const int best = labels[0];
   const float least = scan[0];
   __syncthreads();
-  if (beliefs.costs.margin) {  // of the labels that are not adjacent to the best one
+  if (beliefs.costs.margin) {  // find the least belief among labels not adjacent to the best one
     float rest = most_margin;
     for (int label = thread; label < grid.count(); label += count)
       if (!is_beside(grid, label, best)) rest = smaller(rest, belief(label));

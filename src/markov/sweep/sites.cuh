@@ -46,13 +46,13 @@ __device__ void find_neighbors(const Energy<Data>& energy, View<const Label> lab
 /// Counting such a weight as 0 changes a sum by less than 2^-39, including rounding.
 constexpr float gibbs_reach = 28, most_skipped = 0x1p-39f;
 
-/// Sum of weights, some of which are skipped. It is between `low`, which counts these as 0, and `high`, which
-/// counts an upper bound for each. Rounding is monotonic, so the sum is known exactly where the two are
-/// equal, which they nearly always are again soon after they have differed.
+/// Sum of weights, some of which are skipped. It is between `low`, which counts skipped weights as 0, and
+/// `high`, which counts an upper bound for each. Rounding is monotonic, so the sum is exact whenever the two
+/// bounds are equal. If they differ, they almost always become equal again a few additions later.
 struct SureSum {
   float low = 0, high = 0;
-  float unsure = 0;  // the last `high` that differed from `low`; below, its index
-  int last_unsure = -1;
+  float unsure = 0;      // `high` after the last group where the bounds differed
+  int last_unsure = -1;  // index of that group, or -1
 
   __device__ void add(float weight) { low += weight, high += weight; }
   __device__ void skip(int count) { high += float(count) * most_skipped; }
@@ -61,11 +61,11 @@ struct SureSum {
     low += group.low, high += group.high;
     if (low != high) last_unsure = index, unsure = high;
   }
-  /// Upper bound of the sum after group `index`, whose lower bound is `low_there`.
+  /// Upper bound of the running sum after group `index`; `low_there` is the lower bound of the same sum.
   __device__ float high_at(int index, float low_there) const {
     return index >= 0 && index == last_unsure ? unsure : low_there;
   }
-  /// Whether the sum is known exactly, and also the first group after which it is above `aim`.
+  /// Whether both the total and the first group whose running sum exceeds `aim` are known exactly.
   __device__ bool is_sure(float aim) const { return low == high && (last_unsure < 0 || unsure <= aim); }
 };
 
