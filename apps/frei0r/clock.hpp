@@ -20,7 +20,8 @@ class Clock {
     if (!std::isfinite(step)) return true;
     if (step <= 0) return step == 0;
     const double longest = usual_ > 0 ? 3.5 * usual_ : step;
-    // The step shrinks at once but grows slowly, so that two frames that came late are soon recovered from.
+    // The usual step shrinks at once but grows slowly, so that one pair of frames close together is soon
+    // forgotten.
     usual_ = usual_ > 0 ? std::min(step, 1.25 * usual_) : step;
     return step <= longest;
   }

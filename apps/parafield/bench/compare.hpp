@@ -23,7 +23,7 @@ class EarlierTimes {
   /// Adds the ratio of each of the row's times to the earlier time for the same task, method, preset, planes,
   /// device and size. Returns the ratios as text.
   std::string compare(Json& row);
-  /// Adds to the report which file and versions the times were compared with.
+  /// Adds the earlier file, its commit and the tolerance to the report.
   void describe(Json& report) const;
   /// Throws RegressionError if times have grown by more than the tolerance, and Error(invalid_argument) if
   /// the earlier file had none of the rows.
@@ -36,7 +36,7 @@ class EarlierTimes {
   double tolerance_;
   Json report_;
   int compared_ = 0;
-  std::vector<std::string> longer_;  // of the rows
+  std::vector<std::string> longer_;  // descriptions of times that have grown too much
 };
 
 }  // namespace parafield::command
