@@ -6,20 +6,22 @@
 
 namespace parafield::frei0r {
 
-/// Tells from the times of frames whether one follows the other. Programs do not say how long a frame is
-/// shown, and their times are seconds, or milliseconds (FFmpeg 5.1). So it is learned.
+/// Decides from the times of two frames whether they are consecutive. Host programs do not say how long a
+/// frame is shown, and give times in seconds or in milliseconds (FFmpeg 5.1), so the usual step between
+/// frames is learned.
 class Clock {
  public:
-  /// Takes the time of the next frame. Returns whether it follows the last one. It does not if time goes
-  /// back, or ahead by more than three frames. The second frame of all follows the first, whenever it comes.
-  /// Where a program gives no time (not finite, always the same), every frame follows.
+  /// Returns whether the frame at `time` is the successor of the last one. It is not if time goes back, or
+  /// jumps ahead by more than three frames. The second frame of all always counts as the successor of the
+  /// first. If a program gives no usable time (not finite, or always the same), every frame does.
   bool follows(double time) {
     const double step = time - last_;
     last_ = time;
     if (!std::isfinite(step)) return true;
     if (step <= 0) return step == 0;
     const double longest = usual_ > 0 ? 3.5 * usual_ : step;
-    // It may rise slowly: two frames that came close together are forgotten.
+    // The usual step shrinks at once but grows slowly, so that one pair of frames close together is soon
+    // forgotten.
     usual_ = usual_ > 0 ? std::min(step, 1.25 * usual_) : step;
     return step <= longest;
   }
@@ -27,7 +29,7 @@ class Clock {
 
  private:
   double last_ = std::numeric_limits<double>::quiet_NaN();
-  double usual_ = 0;  ///< from one frame to the next; 0 = not known
+  double usual_ = 0;  ///< time from one frame to the next; 0 = unknown
 };
 
 }  // namespace parafield::frei0r

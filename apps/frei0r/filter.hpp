@@ -6,10 +6,11 @@
 #include <string>
 #include <variant>
 
-/// A frei0r filter: plugin.cpp has the functions that programs call, and each module has one Filter.
+/// Interface of a frei0r filter. plugin.cpp has the functions that host programs call; each module implements
+/// one Filter.
 namespace parafield::frei0r {
 
-/// Value of a setting. frei0r's numbers are 0 to 1, and so are its switches (on from 0.5).
+/// Value of a setting. frei0r's numbers are 0 to 1, and its switches are numbers that are on from 0.5.
 using Value = std::variant<double, std::string>;
 
 struct Setting {
@@ -18,7 +19,7 @@ struct Setting {
   const char* explanation;
 };
 
-/// What a module says of itself.
+/// Name, explanation and settings that a module reports to host programs.
 struct Description {
   const char* name;
   const char* explanation;
@@ -26,26 +27,28 @@ struct Description {
 };
 extern const Description description;
 
-/// How a frame comes after the one before.
+/// How a frame relates to the previous one.
 enum class Step {
-  first,    ///< nothing is known of the frame before
-  next,     ///< it follows the frame before
-  repeated  ///< it is the frame that came last, once more
+  first,    ///< there is no usable previous frame
+  next,     ///< it directly follows the previous frame
+  repeated  ///< it is the last frame again
 };
 
-/// Draws the motion of a video's frames. All its functions throw Error.
+/// Draws the motion in a video's frames. All functions throw Error.
 class Filter {
  public:
   virtual ~Filter() = default;
-  /// Takes the values of the settings. An empty text and 0 stand for the default.
+  /// Sets the settings to `values`. An empty text and 0 mean the default.
   virtual void set(std::span<const Value> values) = 0;
-  /// Picture (rgb_u8) for a frame. `before` is the frame before it, if `step` is not first.
+  /// Returns the picture (rgb_u8) for a frame. `before` is the previous frame, and is ignored if `step` is
+  /// first.
   virtual FrameBuffer draw(Step step, const Frame& before, const Frame& frame) = 0;
 };
 
 std::unique_ptr<Filter> make_filter(Size size);
 
-/// The method with the values of a preset. Empty names stand for the task's and the method's default.
+/// Returns the named method with the values of the named preset. Empty names mean the task's default method
+/// and the method's default values.
 template <class Methods>
 Methods method_of(const std::string& name, const std::string& preset_name) {
   Methods method = name.empty() ? Methods{} : method_named<Methods>(name);
@@ -54,8 +57,8 @@ Methods method_of(const std::string& name, const std::string& preset_name) {
   return method;
 }
 
-/// Position of a name among those that a parameter knows; 0 for an empty one. Throws
-/// Error(invalid_argument).
+/// Returns the index of `name` in `known`, the parameter's values, or 0 if `name` is empty. Throws
+/// Error(invalid_argument) for an unknown name.
 int choice(const char* parameter, const std::string& name, std::span<const char* const> known);
 
 }  // namespace parafield::frei0r

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// parafield_flow: the optical flow of a video, in colors or as arrows.
+// parafield_flow: the optical flow of a video, as colors or arrows.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -33,7 +33,8 @@ constexpr Setting settings[] = {
 constexpr const char* views[] = {"color", "overlay", "arrows"};
 enum { color_view, overlay_view, arrow_view };
 
-/// Share of the picture's width. Throws Error(invalid_argument).
+/// Returns the value if it is a valid share of the picture's width, 0 to 1. Throws Error(invalid_argument)
+/// otherwise.
 double share(const Value& value, int index) {
   const double number = std::get<double>(value);
   if (number >= 0 && number <= 1) return number;
@@ -42,7 +43,7 @@ double share(const Value& value, int index) {
                                                "; it is a share of the picture's width, 0 to 1");
 }
 
-/// The picture in the flow's colors. Where nothing moves (white), the picture is as it was.
+/// Tints the picture with the flow's colors. Where nothing moves (white), the picture stays unchanged.
 FrameBuffer tint(const Frame& frame, FrameBuffer colors) {
   for (int y = 0; y < frame.height; ++y) {
     const auto* pixel = static_cast<const std::uint8_t*>(frame.data) + std::ptrdiff_t(y) * frame.width * 4;
@@ -91,8 +92,8 @@ class FlowFilter : public Filter {
   }
 
  private:
-  /// Finds how each pixel of the frame came from the frame before. So colors and arrows lie where things are
-  /// now, and the video is not late. Without a frame before, nothing moves.
+  /// Computes how each pixel of `frame` came from the previous frame. This direction puts colors and arrows
+  /// where things are now, without delaying the video. If there is no previous frame, the motion is zero.
   void solve(Step step, const Frame& before, const Frame& frame) {
     known_ = step != Step::first;
     if (step == Step::first) {
@@ -106,11 +107,11 @@ class FlowFilter : public Filter {
     for (Image<float>* plane : {&flow_.u, &flow_.v})
       for (int y = 0; y < size_.height; ++y)
         for (int x = 0; x < size_.width; ++x) (*plane)(x, y) = -(*plane)(x, y);
-    // It rises at once and falls slowly: colors that changed with each frame would flicker.
+    // The scale rises at once but falls slowly, because colors that rescale with every frame would flicker.
     usual_motion_ = std::max({least_motion, color_scale(flow_), 0.95f * usual_motion_});
   }
 
-  static constexpr float least_motion = 1;  // px: less is noise in many videos
+  static constexpr float least_motion = 1;  // px; smaller motion is noise in many videos
 
   Size size_;
   int view_ = color_view, arrow_step_ = 0;
@@ -119,7 +120,7 @@ class FlowFilter : public Filter {
   std::array<std::string, 3> names_;
   std::optional<FlowEstimator> estimator_;
   FlowField flow_;
-  bool known_ = false;  ///< flow_ is that of the frames that came last
+  bool known_ = false;  ///< flow_ belongs to the latest two frames
   float usual_motion_ = least_motion;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// parafield_motion: what moves in the video of a still camera.
+// parafield_motion: the moving regions in the video of a still camera.
 #include <array>
 #include <cstring>
 #include <optional>
@@ -61,7 +61,7 @@ class MotionFilter : public Filter {
   int view_ = overlay_view;
   std::array<std::string, 3> names_;
   std::optional<MotionDetector> detector_;
-  bool has_before_ = false;  ///< the detector has the frame before
+  bool has_before_ = false;  ///< the detector has received the previous frame
   MotionMask mask_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// frei0r's functions, for the module's Filter. No exception leaves them.
+// frei0r's C functions, for the module's Filter. They let no exception escape.
 #pragma GCC visibility push(default)
 extern "C" {
 #include <frei0r.h>
@@ -18,7 +18,7 @@ extern "C" {
 namespace parafield::frei0r {
 namespace {
 
-/// One use of the filter in a program.
+/// One instance of the filter in a host program.
 class Instance {
  public:
   explicit Instance(Size size) : size_(size), before_(pixels()), frame_(pixels()) {
@@ -34,7 +34,7 @@ class Instance {
     changed_ = true;
   }
 
-  /// `from` and `to` are RGBA. A frame that cannot be drawn stays as it is.
+  /// Draws a frame. `from` and `to` are RGBA. On an error the frame is passed through unchanged.
   void update(double time, const std::uint32_t* from, std::uint32_t* to) {
     const Step step = take(time, from);
     try {
@@ -87,7 +87,7 @@ class Instance {
     error_.clear();
   }
 
-  /// Shows the frame as it is, and says why: once, however many frames have the same error.
+  /// Passes the frame through unchanged and prints why, once per series of equal errors.
   void keep(const char* why, std::uint32_t* to) {
     std::memcpy(to, frame_.data(), bytes());
     filter_.reset();

@@ -24,7 +24,7 @@ std::string rows_text(const RowAlignment& rows) {
                      rows.tracks);
 }
 
-/// A rectified view as a picture of u8 or, if `wide`, u16. Unknown pixels are black.
+/// Returns a rectified view as a picture of u8 or, if `wide`, of u16. Unknown pixels become black.
 FrameBuffer picture_of(const Frame& view, bool wide) {
   const int count = channels(view.format);
   const PixelFormat gray = wide ? PixelFormat::gray_u16 : PixelFormat::gray_u8,
@@ -47,7 +47,7 @@ FrameBuffer picture_of(const Frame& view, bool wide) {
   return picture;
 }
 
-/// Writes a rectified view. A .pfm has its values, and NaN where unknown; a .png has 16 bit if the file has.
+/// Writes a rectified view. A .pfm keeps the values, with NaN where unknown; a .png has 16 bits if `wide`.
 void write_view(const std::string& file, const Frame& view, bool wide) {
   if (has_extension(file, ".pfm"))
     write_frame(file, view);

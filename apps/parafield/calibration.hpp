@@ -11,14 +11,14 @@
 /// Cameras of parafield stereo: calibration, rectification, depths and points.
 namespace parafield::command {
 
-/// A pair of images, rectified if there is a calibration, and what is known of its cameras.
+/// A pair of images, rectified if there is a calibration, and what is known about its cameras.
 struct CalibratedPair {
   std::vector<FrameBuffer> frames = {};  ///< left, right
   std::optional<StereoGeometry> geometry = {};
-  std::optional<RowAlignment> rows = {};  ///< of `frames`, where it has been measured
-  bool wide = false;                      ///< rectified views are written with 16 bit
-  Json json = {};                         ///< of the report: "rectification"
-  std::string text = {};                  ///< of the report
+  std::optional<RowAlignment> rows = {};  ///< row alignment of `frames`, if measured
+  bool wide = false;                      ///< write rectified views with 16 bits
+  Json json = {};                         ///< "rectification" in the report
+  std::string text = {};                  ///< the same as text
 
   void add_to(Report& report) const;
 };
@@ -40,22 +40,22 @@ struct CameraOptions {
   /// The files of a series with the number in their names.
   CameraOptions numbered(int number) const;
 
-  /// Writes the files. `disparity`: with the pixels that count for depths; `field`: those that were not
-  /// filled in.
+  /// Writes the files. `disparity` has the pixels that depth and points are computed from; `field` has only
+  /// the pixels that were not filled in.
   void write(const CalibratedPair& pair, const DisparityView& disparity, const DisparityView& field) const;
 };
 
-/// The cameras of pairs of one size.
+/// The cameras of a series of pairs of the same size.
 class Cameras {
  public:
   Cameras(const CameraOptions& options, const Device& device) : options_(options), device_(device) {}
 
-  /// The pair that is estimated: both views rectified by the calibration. Without one the frames as they are. Only the
-  /// first pair has the report.
+  /// Returns the pair to estimate from: both views rectified if there is a calibration, else the frames
+  /// unchanged. Only the first pair carries the report.
   CalibratedPair prepared(std::vector<FrameBuffer> frames);
 
  private:
-  /// Takes the calibration and measures the rows of the first pair.
+  /// Applies the calibration to the first pair and measures the row alignment.
   void begin(CalibratedPair& pair);
 
   const CameraOptions& options_;

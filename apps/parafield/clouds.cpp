@@ -61,10 +61,10 @@ void check_options(const CloudsOptions& options) {
   options.file.check(options.arrow.units, has_stereo);
 }
 
-/// Writes what was asked for, and sums it up.
+/// Writes the requested outputs and collects statistics.
 class Results {
  public:
-  /// `skipped`: images before the one whose motion comes first.
+  /// `skipped`: number of images before the one that the first motion belongs to.
   Results(const CloudsOptions& options, Size size, int skipped)
       : options_(options),
         skipped_(skipped),
@@ -80,7 +80,7 @@ class Results {
     const WhileWriting whole;
     if (!options_.flow.empty()) write_flow(numbered(options_.flow, number), field);
     if (!options_.valid.empty()) write_mask(numbered(options_.valid, number), field.valid);
-    if (number == 1) arrows_.fit(field);  // one scale for all pictures
+    if (number == 1) arrows_.fit(field);  // all pictures share one scale
     if (!options_.arrows.empty()) write_frame(numbered(options_.arrows, number), arrows_.draw(field, frame));
     if (!options_.table.empty()) table_.add(skipped_ + number, field, height);
     if (file_) file_->add(field, height);
@@ -126,7 +126,7 @@ class Results {
   }
 
  private:
-  /// Says what else than disparities a PNG of heights may hold.
+  /// Calls f(). If heights do not fit into a PNG, the error states the range that it can hold.
   template <class F>
   void naming_height(F f) const {
     try {
@@ -168,7 +168,7 @@ void run(CloudsOptions& options) {
   FlowEstimator estimator(method, size, task);
   FlowField field(size);
   std::optional<CloudHeights> heights;
-  FrameOptions reading = options.reading;  // both views have one range
+  FrameOptions reading = options.reading;  // both views share one range
   reading.range = fmt::format("{},{}", source.range().black, source.range().white);
   if (!options.stereo.right.empty())
     typed([&] { heights.emplace(options.stereo, reading, size, device, options.quiet); });
@@ -178,7 +178,7 @@ void run(CloudsOptions& options) {
     FrameBuffer frame;
     KnownPixels known;
   };
-  std::deque<Waiting> frames;  // from the one on whose flow comes next
+  std::deque<Waiting> frames;  // starting with the frame whose flow comes next
   Results results(options, size, middle);
   Timer timer(Device::cpu()), whole(Device::cpu());
   whole.start();

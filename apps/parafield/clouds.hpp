@@ -8,34 +8,34 @@
 #include "frames.hpp"
 #include "interrupt.hpp"
 
-/// The command clouds: motion and heights of clouds in a sequence of images.
+/// The command clouds: motion and heights of clouds in an image sequence.
 namespace parafield::command {
 
-/// Units of a sequence: with both, motion has a speed.
+/// Scale of a sequence in space and time. If both are given, motion has a speed.
 struct CloudUnits {
   double km_per_pixel = 0, minutes = 0;  ///< 0 = not given
 
   bool given() const { return km_per_pixel > 0 && minutes > 0; }
-  /// Speed of a motion of 1 px a frame, m/s.
+  /// Speed, in m/s, of a motion of 1 px per frame.
   double meters_per_second() const { return 1000 * km_per_pixel / (60 * minutes); }
 };
 
-/// Direction from which the wind comes that moves by (u, v), px: degrees clockwise from the top of the image, 0
-/// to 360.
+/// Returns the direction from which the wind blows that causes the motion (u, v), px: degrees clockwise from
+/// the top of the image, 0 to 360.
 double wind_direction(double u, double v);
 
-/// Arrows over the images, with a scale.
+/// Draws arrows over the images.
 struct CloudArrows {
   int step = 24;    ///< px
-  float scale = 0;  ///< length of an arrow / length of the flow; 0: fit() sets it
+  float scale = 0;  ///< arrow length / flow length; 0: fit() sets it
   CloudUnits units;
 
-  /// Sets the scale, if none is given, to one with which nearly all arrows are at most 1.25 steps long.
+  /// Sets the scale, if none was given, such that nearly all arrows are at most 1.25 steps long.
   void fit(const FlowView& flow);
   FrameBuffer draw(const FlowView& flow, const Frame& frame) const;
 };
 
-/// The table of --csv: a line for each arrow of each flow.
+/// The table of --csv: one line per arrow of each flow.
 class CloudTable {
  public:
   CloudTable(int step, CloudUnits units, bool has_heights);
@@ -60,10 +60,11 @@ struct CloudFileOptions {
   void check(CloudUnits units, bool has_heights) const;
 };
 
-/// The file while it is written: a signal waits, so that it is whole or removed.
+/// The NetCDF file while it is being written. Signals are held back, so that the file is either complete or
+/// removed.
 class CloudFile {
  public:
-  /// `first`: number of the image whose motion comes first, from 1.
+  /// `first`: number, counted from 1, of the image that the first motion belongs to.
   CloudFile(const CloudFileOptions& options, Size size, CloudUnits units, bool has_heights, int first);
   void add(const FlowView& flow, View<const float> height) {
     WhileWriting::check();
@@ -77,12 +78,12 @@ class CloudFile {
 };
 
 /// Finds heights in stereo pairs and smooths them along the motion. Disparities are refined by the flow from
-/// the left to the right image: the surfaces of clouds are smooth, and belief propagation's values near whole
-/// px.
+/// the left to the right image, because the surfaces of clouds are smooth while the values of belief
+/// propagation are close to whole pixels.
 class CloudHeights {
  public:
   struct Options {
-    std::vector<std::string> right;  ///< the partners of the frames; empty = no stereo
+    std::vector<std::string> right;  ///< right images of the frames; empty = no stereo
     double scale = 1, offset = 0;
     int disparities = 64, min_disparity = 0, smoothing = 4;
   };
@@ -90,13 +91,13 @@ class CloudHeights {
   CloudHeights(const Options& options, const FrameOptions& reading, Size size, const Device& device,
                bool quiet);
 
-  /// Leaves out the first images, whose motion the method does not find.
+  /// Skips the first images, for which the method computes no motion.
   void skip(int images) {
     for (int i = 0; i < images; ++i) right_.next();
   }
-  /// Heights of the next left image, NaN where unknown. They are valid until the next call.
+  /// Returns the heights for the next left image, NaN where unknown, valid until the next call.
   View<const float> operator()(const Frame& left, const KnownPixels& known);
-  /// Moves them along the motion to the next image.
+  /// Moves the heights along the motion to the next image.
   void move(const FlowView& flow) { filter_.move(flow); }
 
  private:

@@ -7,7 +7,7 @@
 namespace parafield::command {
 namespace {
 
-/// Calls f(x, y) for the pixels of the grid whose flow is known. The grid is that of draw_arrows.
+/// Calls f(x, y) for the pixels of draw_arrows' grid whose flow is known.
 template <class F>
 void for_grid(const FlowView& flow, int step, F f) {
   const auto first = [&](int side) { return std::min(step, side) / 2; };
@@ -16,13 +16,13 @@ void for_grid(const FlowView& flow, int step, F f) {
       if (std::abs(flow.u(x, y)) <= 1e9f && std::abs(flow.v(x, y)) <= 1e9f) f(x, y);
 }
 
-/// The largest of 1, 2 and 5 times a power of ten that is at most `most`.
+/// Returns the largest of 1, 2 and 5 times a power of ten that does not exceed `most`.
 double round_number(double most) {
   const double power = std::pow(10, std::floor(std::log10(most)));
   return power * (most >= 5 * power ? 5 : most >= 2 * power ? 2 : 1);
 }
 
-/// Stereo of clouds: smooth surfaces, values between whole disparities.
+/// Returns a stereo method for clouds: smooth surfaces, subpixel disparities.
 StereoMethod stereo_method(const CloudHeights::Options& options) {
   auto method = preset<BeliefPropagation<StereoEnergy>>("accurate");
   method.energy.disparities = options.disparities;
@@ -87,10 +87,10 @@ CloudHeights::CloudHeights(const Options& options, const FrameOptions& reading, 
       flow_(AdaptiveRidge{}, size, {.device = device}),
       start_(size, Memory::host(), false),
       filter_(size, {.frames = options.smoothing, .tolerance = float(1.5 * std::abs(options.scale))}) {
-}  // 1.5 px
+}  // tolerance: 1.5 px
 
 void CloudHeights::refine(DisparityField& field, const Frame& left, const Frame& right) {
-  constexpr float most_along = 0.6f, most_across = 0.2f;  // px: more is the flow of another surface
+  constexpr float most_along = 0.6f, most_across = 0.2f;  // px; beyond that the flow is another surface's
   const float least = float(options_.min_disparity);
   const View<float> d = field.d;
   for (int y = 0; y < d.height; ++y)

@@ -20,7 +20,7 @@ struct ColorCommandOptions {
   PictureOptions picture;
 };
 
-/// Throws UsageError for an option of another task than the file's.
+/// Throws UsageError for an option that belongs to another task than the file's.
 void check_options(const App& command, Task task) {
   const std::vector<const char*> of_flow = {"--scheme", "--max-motion", "--frame",  "--arrows",
                                             "--step",   "--scale",      "--beside", "--legend"},
@@ -34,7 +34,7 @@ void check_options(const App& command, Task task) {
     throw UsageError("--frame needs --arrows or --beside");
 }
 
-/// Draws flow. `said` becomes what its scale is.
+/// Draws flow. `said` receives the description of its scale.
 FrameBuffer drawn_flow(const ColorCommandOptions& options, std::string& said) {
   const FlowField flow = read_flow(options.field);
   const FrameBuffer frame = read_like(options.frame, options.field, flow.size(), read_frame);

@@ -12,7 +12,7 @@
 namespace parafield::command {
 namespace {
 
-/// A name and its description beside it. They share a line, however long the name is, if that is enough.
+/// Formats a name and its description, on one line if they fit, even if the name is wider than its column.
 std::string described(const std::string& name, const std::string& description) {
   constexpr std::size_t indent = 22, width = 80;
   std::string out = "  " + name;
@@ -25,7 +25,7 @@ std::string described(const std::string& name, const std::string& description) {
   return out + wrapped(description, indent);
 }
 
-/// Help text: CLI11's without the internals of checks and flags, with wrapped descriptions.
+/// Help text: CLI11's, but without the internals of checks and flags, and with wrapped descriptions.
 class WrappedHelp : public CLI::Formatter {
  public:
   std::function<void()> prepare = [] {};
@@ -34,7 +34,7 @@ class WrappedHelp : public CLI::Formatter {
     whole_ = mode != CLI::AppFormatMode::Normal;
     if (!whole_) prepare();
     const std::string text = CLI::Formatter::make_help(app, std::move(name), mode);
-    std::string out;  // with at most one empty line between paragraphs
+    std::string out;  // at most one empty line between paragraphs
     for (const char c : text)
       if (c != '\n' || !out.ends_with("\n\n")) out += c;
     while (out.ends_with("\n\n")) out.pop_back();
@@ -67,10 +67,10 @@ class WrappedHelp : public CLI::Formatter {
   }
 
  private:
-  mutable bool whole_ = true;  // CLI11 calls const functions only
+  mutable bool whole_ = true;  // mutable because CLI11 calls const functions only
 
-  /// The first sentence of a description, without capital and full stop, and what stands in parentheses at
-  /// its end: of a number only the default, of a name all values.
+  /// Returns the first sentence of a description, without capital and full stop, followed by the
+  /// description's final parentheses: only the default for a number, all of it for a name.
   static std::string shortened(const std::string& text, bool is_name) {
     const std::size_t range = text.ends_with(')') ? std::min(text.rfind(" ("), text.size()) : text.size();
     std::string first = text.substr(0, std::min(end_of_sentence(text), range));
@@ -82,7 +82,8 @@ class WrappedHelp : public CLI::Formatter {
     return first + (is_name ? text.substr(range) : " (" + text.substr(value));
   }
 
-  /// Where the first sentence ends. The next one begins with a capital or with a value and a colon.
+  /// Returns where the first sentence ends. The next sentence starts with a capital, or with a value and a
+  /// colon.
   static std::size_t end_of_sentence(const std::string& text) {
     std::size_t end = text.find(". ");
     for (; end != std::string::npos; end = text.find(". ", end + 1)) {
@@ -137,7 +138,7 @@ Option Option::is(bool (*allowed)(double), const std::string& words) const {
   });
 }
 
-/// What is wrong with the text of a value of type T, or an empty string. Numbers are decimal, without '+'.
+/// Returns why `text` is not a valid T, or "" if it is valid. Numbers must be decimal, without '+'.
 template <class T>
 static std::string problem_of(const std::string& text) {
   if (text.empty()) return "cannot be empty";
@@ -201,7 +202,7 @@ void App::list(const std::string& title,
 }
 void App::examples(const std::vector<std::string>& lines) const {
   std::string text = "Examples:", before = app_->get_footer();
-  before.erase(std::min(before.find(text), before.size()));  // those given before
+  before.erase(std::min(before.find(text), before.size()));  // drops earlier examples
   while (before.ends_with('\n')) before.pop_back();
   app_->footer(before);
   for (const std::string& line : lines) text += "\n  parafield " + line;

@@ -15,11 +15,11 @@ class Formatter;
 class Option;
 }  // namespace CLI
 
-/// The part of CLI11 that the commands use, mostly with its names. Only command_line.cpp, generate.cpp and
-/// main.cpp include CLI11, which makes a file compile many times longer.
+/// The part of CLI11 that the commands use, mostly under CLI11's names. Only command_line.cpp, generate.cpp
+/// and main.cpp include CLI11, because it makes a file compile many times longer.
 namespace parafield::command {
 
-/// Handle of an option, which its App owns.
+/// Non-owning handle of an option, which belongs to its App.
 class Option {
  public:
   Option(CLI::Option* option = nullptr) : option_(option) {}
@@ -34,11 +34,11 @@ class Option {
 
   Option range(double least, double most) const;
   Option one_of(const std::vector<std::string>& values) const;
-  /// Values for the shell to complete. Others are not refused here.
+  /// Sets the values that the shell completes. Other values are accepted, too.
   Option suggest(const std::vector<std::string>& values) const;
-  /// Adds a check: `problem` returns what is wrong with the text, or an empty string.
+  /// Adds a check: `problem` returns what is wrong with the text, or "" if it is valid.
   Option check(const std::function<std::string(const std::string&)>& problem) const;
-  /// Adds a check of a number. The error is "7 is not " and the words.
+  /// Adds a check of a number. The error message is "7 is not " followed by `words`.
   Option is(bool (*allowed)(double), const std::string& words) const;
 
   std::size_t count() const;
@@ -49,36 +49,37 @@ class Option {
 
 template <class... T>
 using AnyReference = std::variant<std::reference_wrapper<T>...>;
-/// Variable that takes the value of an option.
+/// Variable that receives the value of an option.
 using Variable = AnyReference<std::string, std::vector<std::string>, int, std::uint64_t, float, double,
                               std::optional<float>>;
 
-/// Handle of the program or of one of its commands.
+/// Non-owning handle of the program or of one of its commands.
 class App {
  public:
   explicit App(CLI::App& app) : app_(&app) {}
 
   App add_subcommand(const std::string& name, const std::string& help) const;
-  /// Adds an option. `names` has all its names, a space and the type of its value: "-o,--output FILE". A name
-  /// without dashes is a positional argument, which is required.
+  /// Adds an option. `names` is all its names, a space and the type of its value: "-o,--output FILE". A name
+  /// without dashes makes a required positional argument.
   Option add_option(const std::string& names, Variable value, const std::string& help = "") const;
-  /// The same for an option that has a default, the value: --help shows it.
+  /// Adds an option whose default is the variable's current value; --help shows it.
   Option add_setting(const std::string& names, Variable value, const std::string& help = "") const;
-  /// T: bool, or std::string for flags with values.
+  /// T is bool, or std::string for flags with values.
   template <class T>
   Option add_flag(const std::string& names, T& value, const std::string& help = "") const;
   Option get_option(const std::string& name) const;
   void callback(const std::function<void()>& run) const;
-  /// Calls prepare() before --help is printed, but not before --help-all. Options are parsed by then. An
-  /// option whose group it sets to "" is not printed.
+  /// Calls prepare() before --help is printed, but not before --help-all. Options have been parsed by then.
+  /// prepare() can hide an option by setting its group to "".
   void before_help(const std::function<void()>& prepare) const;
-  /// Only --help-all prints the option.
+  /// Shows the option only in --help-all.
   void leave_out_of_help(Option option) const;
-  /// A list of names and what they are, for the end of --help.
+  /// Adds a list of names and descriptions to the end of --help.
   void list(const std::string& title, const std::vector<std::pair<std::string, std::string>>& names) const;
-  /// Command lines for the end of --help, without the program's name. They replace those given before.
+  /// Sets the example command lines at the end of --help, without the program's name. Replaces earlier
+  /// examples.
   void examples(const std::vector<std::string>& lines) const;
-  /// For files that include CLI11.
+  /// The underlying object, for files that include CLI11.
   CLI::App& cli11() const { return *app_; }
 
  private:
@@ -87,7 +88,8 @@ class App {
   CLI::App* app_;
 };
 
-/// Adds a command that calls run(options). Returns it and its options, which live as long as the program.
+/// Adds a command that calls run(options). Returns the command and its options, which live as long as the
+/// program.
 template <class Options>
 std::pair<App, Options&> add_command(App& program, const std::string& name, const std::string& help,
                                      void (*run)(const Options&)) {
@@ -97,7 +99,7 @@ std::pair<App, Options&> add_command(App& program, const std::string& name, cons
   return {command, *options};
 }
 
-/// Prints --help.
+/// Returns the formatter that prints --help.
 std::shared_ptr<CLI::Formatter> help_formatter();
 
 }  // namespace parafield::command

@@ -9,12 +9,12 @@
 namespace parafield::command {
 namespace {
 
-/// The first clause of a help text: shells show one short line.
+/// Returns the first clause of a help text, because shells show one short line.
 std::string brief(const std::string& help) {
   return help.substr(0, std::min({help.find("; "), help.find(" ("), help.find(": ")}));
 }
 
-/// The text with a backslash before each of `special`.
+/// Returns the text with a backslash before each character in `special`.
 std::string escaped(const std::string& text, std::string_view special) {
   std::string out;
   for (const char c : text) {
@@ -24,7 +24,7 @@ std::string escaped(const std::string& text, std::string_view special) {
   return out;
 }
 
-/// In single quotes, for bash and zsh.
+/// Quotes text with single quotes, for bash and zsh.
 std::string quoted(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
@@ -38,7 +38,7 @@ std::vector<std::string> option_names(const DescribedCommand& command) {
   return names;
 }
 
-/// What zsh does with a value: ":FILE:_files".
+/// Returns how zsh completes the option's value: ":FILE:_files".
 std::string zsh_value(const DescribedOption& option) {
   if (option.value.empty()) return "";
   return fmt::format(":{}:{}", escaped(option.value, ":"),
@@ -66,7 +66,7 @@ std::string bash_completion(const DescribedProgram& program) {
   for (std::size_t i = 1; i < program.size(); ++i) {
     const DescribedCommand& command = program[i];
     commands += command.name + " ";
-    std::vector<std::string> first, without_choices;  // first: values that stand where no option does
+    std::vector<std::string> first, without_choices;  // first: values of positional arguments
     for (const DescribedOption& argument : command.arguments)
       if (!argument.choices.empty()) first.push_back(argument.choices);
     for (const DescribedOption& option : command.options) {

@@ -8,13 +8,13 @@ namespace {
 
 void check_words(const DetectOptions& options) {
   if (options.frames.size() > 1)
-    check_labels(options, options.frames.size() - 1);  // one file may be a stream
+    check_labels(options, options.frames.size() - 1);  // a single file may be a stream of frames
   if (!options.is_series()) return;
   if (options.repeats > 0) throw UsageError("--repeat needs two frames; of a series each is timed");
   if (options.energy != "none") throw UsageError("--energy needs two frames, not a series");
 }
 
-/// Pushes the frames one after the other; each is timed. Masks and overlays go into the folders.
+/// Pushes the frames one by one and times each. Masks and overlays are written into the folders.
 Times detect_series(const DetectOptions& options, const DetectionMethod& method, const Device& device,
                     Findings& findings, const Path& output_folder, const Path& overlay_folder) {
   const auto file = [](const Path& folder, const std::string& pattern, int i) {
@@ -27,10 +27,10 @@ Times detect_series(const DetectOptions& options, const DetectionMethod& method,
   findings.range = source.range();
   MotionDetector detector(method, source.size(), {.device = device});
   Timer timer(device, detector.stream());
-  const FrameBuffer first = source.next()->to(memory_of(device));  // is read after push has returned
+  const FrameBuffer first = source.next()->to(memory_of(device));  // push reads it asynchronously
   detector.push(first);
   const int expected = int(options.frames.size()) - 1;
-  ProgressLine line(!options.quiet);  // changes between the frames only, so that no timed call is disturbed
+  ProgressLine line(!options.quiet);  // updated only between frames, so that it disturbs no timed call
   line.begin("detecting");
   std::vector<double> milliseconds;
   int masks = 0;
@@ -54,7 +54,8 @@ Times detect_series(const DetectOptions& options, const DetectionMethod& method,
   return times_of(std::move(milliseconds));
 }
 
-/// Calls write(to) for the folder of a pattern as write_series does; without a pattern, for no folder.
+/// Calls write(to) for the folder of a pattern, as write_series does, or with an empty path if the pattern is
+/// empty.
 void write_into(const std::string& pattern, const std::function<void(const Path& to)>& write) {
   if (pattern.empty())
     write({});

@@ -11,7 +11,7 @@
 #include "interrupt.hpp"
 #include "parafield/boxes.hpp"
 
-/// The command detect: shared by pairs and series of pictures, and by videos.
+/// The command detect: declarations shared by image pairs, image series and videos.
 namespace parafield::command {
 
 struct DetectOptions : EstimationOptions<Detection> {
@@ -21,22 +21,23 @@ struct DetectOptions : EstimationOptions<Detection> {
   FrameOptions reading;
   bool beside = false;
 
-  /// Whether several masks are estimated, or the names of outputs are patterns.
+  /// Returns whether several masks are estimated, or the output names are patterns.
   bool is_series() const { return frames.size() > 2 || has_number(output) || has_number(overlay); }
-  /// Whether the input or an output is a video: reading, computing and writing overlap.
+  /// Returns whether the input or an output is a video, in which case reading, computing and writing overlap.
   bool is_video() const;
 };
 
-/// --boxes: a line of JSON for each mask, with the boxes of what moves.
+/// --boxes: one line of JSON per mask, with the bounding boxes of moving regions.
 class BoxLines {
  public:
-  /// `file`: empty = none, "-" = standard output. A file is written beside and renamed by finish().
+  /// `file`: "" writes nothing, "-" writes to standard output. A file is written under a temporary name,
+  /// which finish() changes to `file`.
   BoxLines(const std::string& file, int min_area);
   ~BoxLines();
   BoxLines(const BoxLines&) = delete;
   BoxLines& operator=(const BoxLines&) = delete;
 
-  /// The boxes of a mask in host memory, which are written, too. Throws Error(file).
+  /// Finds and writes the boxes of a mask in host memory, and returns them. Throws Error(file).
   const std::vector<Box>& add(const Image<std::uint8_t>& moving, std::int64_t frame, double time);
   void finish();
 
@@ -46,7 +47,7 @@ class BoxLines {
   const std::string file_, beside_;
   const int min_area_;
   std::FILE* open_ = nullptr;
-  long bytes_ = 0;  // that are written
+  long bytes_ = 0;  // bytes written so far
   std::optional<BoxFinder> finder_;
   std::vector<Box> boxes_;
 };
@@ -68,16 +69,16 @@ struct Findings {
   /// Adds mask number i, which belongs to `frame`, and writes it to the files that are named.
   void add(const DetectOptions& options, std::size_t i, const MotionMask& found, const FrameBuffer& frame,
            const Path& to_output, const Path& to_overlay);
-  /// Counts and scores mask number i. The boxes are those of --boxes and --min-area.
+  /// Counts and scores mask number i. Returns its boxes, or none without --boxes and --min-area.
   const std::vector<Box>& take(const DetectOptions& options, std::size_t i, const MotionMask& found,
                                std::int64_t number, double time);
 };
 
-/// The frame with what moves in red, and boxes; beside the frame itself if that is asked for.
+/// Returns the frame with moving pixels in red and with boxes, next to the plain frame if --beside is given.
 FrameBuffer overlay_of(const DetectOptions& options, const FrameBuffer& frame, const MotionMask& found,
                        const std::vector<Box>& boxes);
 
-/// Throws UsageError unless there is a file of labels for each mask, or none at all.
+/// Throws UsageError if there are label files, but not one for each mask.
 void check_labels(const DetectOptions& options, std::size_t masks);
 
 /// Detects motion in a video.

@@ -8,7 +8,7 @@
 
 namespace parafield::command {
 
-/// "1 file", "2 files".
+/// Returns text like "1 file" or "2 files".
 static std::string counted(std::size_t count, const char* what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
@@ -52,7 +52,7 @@ void BoxLines::write(const std::string& line) {
   if (file_ == "-") return print(line);
   if (std::fwrite(line.data(), 1, line.size(), open_) != line.size() || std::fflush(open_) != 0) {
     const int reason = errno;
-    if (ftruncate(fileno(open_), bytes_) == 0) std::clearerr(open_);  // whole lines only
+    if (ftruncate(fileno(open_), bytes_) == 0) std::clearerr(open_);  // keeps only complete lines
     throw Error(ErrorCode::file, fmt::format("{}: cannot be written: {}", file_, std::strerror(reason)));
   }
   bytes_ += long(line.size());
@@ -71,7 +71,7 @@ void BoxLines::finish() {
 void draw_boxes(FrameBuffer& picture, const std::vector<Box>& boxes) {
   const Size size = picture.size();
   const int thick = 1 + std::min(size.width, size.height) / 480;
-  const auto fill = [&](int left, int top, int right, int bottom) {  // right and bottom are outside
+  const auto fill = [&](int left, int top, int right, int bottom) {  // right and bottom are exclusive
     for (int y = std::max(top, 0); y < std::min(bottom, size.height); ++y)
       for (int x = std::max(left, 0); x < std::min(right, size.width); ++x) {
         auto* const pixel = static_cast<std::uint8_t*>(picture.row(y)) + 3 * x;

@@ -15,7 +15,7 @@ bool compares_colors(const BackgroundEnergy&) { return false; }
 
 bool is_film(const std::string& name) { return has_one_of(name, video_extensions); }
 
-/// The frames of one video, or of a list of pictures.
+/// Reads the frames of a video, or of a list of pictures.
 class DetectSource {
  public:
   explicit DetectSource(const DetectOptions& options) : range_(options.reading.given()) {
@@ -27,7 +27,7 @@ class DetectSource {
       return;
     }
     const std::string& input = options.frames[0];
-    // Videos store brightness apart. Pictures do not: their gray would be rounded.
+    // A video stores luma separately, so gray is exact. Pictures would be rounded when converted to gray.
     const bool pictures = has_number(input) || std::filesystem::is_directory(input);
     const bool colors =
         !options.overlay.empty() ||
@@ -53,7 +53,7 @@ class DetectSource {
     }
     return true;
   }
-  ValueRange range() const { return first_; }  ///< of the first frame
+  ValueRange range() const { return first_; }  ///< range of the first frame
   std::int64_t count() const { return count_; }
 
  private:
@@ -65,7 +65,7 @@ class DetectSource {
   std::int64_t count_ = 0;
 };
 
-/// -o or --overlay: a video, or pictures with the numbers of their frames.
+/// Output of -o or --overlay: a video, or pictures numbered like their frames.
 class PictureSink {
  public:
   PictureSink(const std::string& output, Size size, double rate, int threads) : output_(output) {
@@ -88,7 +88,7 @@ class PictureSink {
   std::optional<VideoWriter> writer_;
 };
 
-/// Shows how far a run is, and ends it early on Ctrl-C.
+/// Shows the progress of a run, and ends the run early on Ctrl-C.
 class DetectWatch {
  public:
   DetectWatch(const DetectOptions& options, std::int64_t expected)
@@ -104,7 +104,7 @@ class DetectWatch {
 
   std::stop_token stop() const { return stop_.get_token(); }
   std::atomic<std::int64_t> masks = 0;
-  std::atomic<bool> whole = false;  ///< all files are
+  std::atomic<bool> whole = false;  ///< all files are complete
 
  private:
   void watch(const std::stop_token& ended) {
@@ -116,7 +116,7 @@ class DetectWatch {
       if (!WhileWriting::interrupted() || !whole) busy = Clock::now();
       if (!WhileWriting::interrupted()) continue;
       stop_.request_stop();
-      // The source may wait for a camera or a pipe, maybe for ever.
+      // The source may wait for a camera or a pipe forever.
       if (Clock::now() - busy > std::chrono::seconds(1)) WhileWriting::end_now();
     }
   }
@@ -143,7 +143,7 @@ class DetectWatch {
   std::jthread thread_;
 };
 
-/// Throws UsageError, and Error(file) for outputs that cannot be written or would replace an input.
+/// Throws UsageError, and Error(file) if an output cannot be written or would replace an input.
 void check_video_words(const DetectOptions& options) {
   if (options.repeats > 0) throw UsageError("--repeat needs two frames; a video is timed as a whole");
   if (options.energy != "none") throw UsageError("--energy needs two frames, not a video");
@@ -170,7 +170,7 @@ void check_video_words(const DetectOptions& options) {
   check_outputs(files, inputs);
 }
 
-/// A mask as a picture: white where something moves.
+/// Paints a mask: white where something moves.
 void paint_mask(const MotionMask& mask, FrameBuffer& picture) {
   const View<const std::uint8_t> moving = mask.moving;
   for (int y = 0; y < moving.height; ++y) {
@@ -179,7 +179,7 @@ void paint_mask(const MotionMask& mask, FrameBuffer& picture) {
   }
 }
 
-/// Runs the pipeline. On an error, what was written before is finished.
+/// Runs the pipeline. On an error, outputs written so far are finished.
 PipelineReport run_detection(const DetectOptions& options, DetectSource& source, MotionDetector& detector,
                              Findings& findings) {
   const VideoInfo& info = source.info();
@@ -213,7 +213,7 @@ PipelineReport run_detection(const DetectOptions& options, DetectSource& source,
   } catch (const Error& error) {
     const std::int64_t count = watch.masks;
     if (count == 0) throw;
-    if (!watch.whole) {  // an output failed: the others are finished
+    if (!watch.whole) {  // an output failed: finish the others
       if (findings.boxes) findings.boxes->finish();
     }
     throw Error(error.code(),
@@ -229,7 +229,7 @@ bool DetectOptions::is_video() const {
   if (frames.size() != 1) return false;
   const std::string& input = frames[0];
   if (is_film(input))
-    return !has_extension(input, ".y4m");  // a stream of frames, as it is for other commands
+    return !has_extension(input, ".y4m");  // read as a stream of frames, as in other commands
   std::error_code none;
   return std::filesystem::is_directory(input, none) ||
          (has_number(input) && !std::filesystem::exists(input, none)) || input.starts_with("/dev/") ||
@@ -250,7 +250,7 @@ void detect_video(const DetectOptions& options) {
   if (WhileWriting::interrupted()) {
     if (!options.quiet)
       std::fputs(fmt::format("parafield: interrupted; {} masks are written\n", done.results).c_str(), stderr);
-    return;  // the program ends with `whole`
+    return;  // the destructor of `whole` ends the program
   }
   if (done.results == 0)
     throw UsageError(fmt::format("FRAMES: give two frames or more, not {}", source.count()));

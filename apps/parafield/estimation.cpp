@@ -111,7 +111,7 @@ void add_energies(Report& report, EnergyReport asked, const std::vector<double>&
   }
 }
 
-/// Number of pixels without a value.
+/// Returns the number of pixels without a value.
 static std::int64_t unknown_of(const KnownPixels& known) {
   return known ? std::int64_t(known.size().width) * known.size().height - count_of(known) : 0;
 }

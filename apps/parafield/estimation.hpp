@@ -18,13 +18,13 @@ struct TruthOptions {
   std::string truth, mask;
   bool valid_only = false;
 
-  /// Adds the options and returns --gt, whose help is `help`.
+  /// Adds the options and returns --gt, which gets `help` as its help text.
   Option add_to(App& command, const std::string& help);
 };
 
 /// --repeat, --json, --quiet.
 struct ReportOptions {
-  int repeats = 0;  ///< 0: the one call is timed
+  int repeats = 0;  ///< timed calls; 0: the estimating call itself is timed
   bool json = false, quiet = false;
 
   void add_to(App& command);
@@ -41,16 +41,16 @@ struct TaskOptions {
 
 /// Adds --energy.
 Option add_energy(App& command, std::string& energy);
-/// Value of --energy for a method. Throws UsageError if it does not minimize an energy.
+/// Returns the value of --energy for a method. Throws UsageError if the method does not minimize an energy.
 EnergyReport energy_report(const std::string& energy, std::string_view method, bool minimizes);
 
-/// Adds levels_used for belief propagation. If they are fewer than `asked`, a note on stderr says so.
+/// Adds levels_used for belief propagation. If fewer levels than `asked` are used, a note on stderr says so.
 void add_levels(Report& report, int asked, Size image, Size block, bool quiet);
-/// Adds blocks_used and, if there are several, block_margin and seamless. If nobody asked for so many blocks
-/// (`asked` is 0), a note on stderr says so.
+/// Adds blocks_used and, if there are several blocks, block_margin and seamless. If there are several
+/// although `asked` is 0 (automatic), a note on stderr says so.
 void add_blocks(Report& report, int asked, const SolvedBlocks& used, bool quiet);
 
-/// Adds what belief propagation says of levels and blocks, and levels_used of adaptive ridge.
+/// Adds the levels and blocks that belief propagation used, or the levels_used of adaptive ridge.
 template <class Method>
 void add_divisions(Report& report, const Method& method, Size image, const SolvedBlocks& used, bool quiet) {
   if constexpr (requires { method.block_overlap; }) {
@@ -61,7 +61,7 @@ void add_divisions(Report& report, const Method& method, Size image, const Solve
   }
 }
 
-/// Options of a command that estimates.
+/// Options of a command that runs an estimator.
 template <class Task>
 struct EstimationOptions : ReportOptions {
   using Methods = typename Task::Method;
@@ -82,13 +82,13 @@ struct EstimationOptions : ReportOptions {
     });
   }
 
-  /// Value of --energy. Throws UsageError if the method minimizes no energy.
+  /// Returns the value of --energy. Throws UsageError if the method does not minimize an energy.
   EnergyReport energies(const Methods& chosen) const {
     return energy_report(energy, name_of(chosen), minimizes(chosen));
   }
 
-  /// A report of the command that begins with the method, its preset and parameters, and levels and blocks: see
-  /// add_divisions.
+  /// Begins the command's report with the method, its preset and parameters, and the levels and blocks of
+  /// add_divisions().
   Report begin(const char* command, const Methods& chosen, Size image, const SolvedBlocks& used) const {
     Report report = begin_report(command);
     report.json["method"] = name_of(chosen);
@@ -113,8 +113,8 @@ struct Estimate {
   SolvedBlocks blocks;
 };
 
-/// Input of an estimator: the frames and the other inputs of `given`, copied to the memory of its device if it has
-/// its own.
+/// Input of an estimator: the frames and the other inputs in `given`. If the device has memory of its own,
+/// frames and tracks are copied there.
 template <class Task>
 class Resident {
  public:
@@ -143,8 +143,8 @@ class Resident {
   typename Task::Input input_;
 };
 
-/// Times calls of an estimator of its own, after one that is not timed. It reports neither progress nor
-/// energies, which would disturb it.
+/// Times calls of a separate estimator, after one untimed call. Progress and energies are off, because they
+/// would distort the times.
 template <class Task>
 Times time_calls(const typename Task::Method& method, Size size, typename Task::Options options,
                  const Resident<Task>& input, int repeats) {
@@ -156,8 +156,8 @@ Times time_calls(const typename Task::Method& method, Size size, typename Task::
   return measure({.fixed = repeats}, timer, [&](int) { estimator(input); });
 }
 
-/// Estimates once and takes the time, without that of copying the frames to the device. With --repeat it
-/// takes the time of further calls instead.
+/// Estimates once and times the call, without copying the frames to the device. With --repeat, further calls
+/// are timed instead.
 template <class Task>
 Estimate<Task> estimate(const typename Task::Method& method, const Device& device,
                         const std::vector<FrameBuffer>& frames, typename Task::Options options,
@@ -193,21 +193,21 @@ Estimate<Task> estimate(const typename Task::Method& method, const Device& devic
 void add_times(Report& report, std::string_view method, const DeviceInfo& info, Size size,
                const Times& times);
 
-/// Adds energy: a number for the result, a list for the sweeps.
+/// Adds the energies: one number for the result, or a list with one per sweep.
 void add_energies(Report& report, EnergyReport asked, const std::vector<double>& energies);
 
-/// Motion of the valid pixels of some fields.
+/// Statistics of the motion of the valid pixels of one or more flow fields.
 struct FlowFindings {
-  std::int64_t pixels = 0, valid = 0, masked = 0;  ///< masked: without a value in the frame
-  double sum = 0, largest = 0;                     ///< lengths of motions, px
+  std::int64_t pixels = 0, valid = 0, masked = 0;  ///< masked: pixels without a value in the frame
+  double sum = 0, largest = 0;                     ///< lengths of motion vectors, px
 
   void add(const FlowField& flow, const KnownPixels& known);
 };
 
-/// Adds the share of valid pixels, and the mean and the largest motion of these; masked, if there are some.
+/// Adds the share of valid pixels, their mean and largest motion, and masked if it is not 0.
 void add_findings(Report& report, const FlowFindings& findings);
 
-/// The valid pixels of some fields of disparities.
+/// Statistics of the valid pixels of one or more disparity fields.
 struct DisparityFindings {
   std::int64_t pixels = 0, valid = 0, masked = 0;
   float least = INFINITY, largest = -INFINITY;
@@ -215,13 +215,13 @@ struct DisparityFindings {
   void add(const DisparityField& disparity, const KnownPixels& known);
 };
 
-/// Adds the share of valid pixels, and the least and the largest disparity of these.
+/// Adds the share of valid pixels, and their smallest and largest disparity.
 void add_findings(Report& report, const DisparityFindings& findings);
 
-/// Adds the names of the files that were written; of a series, its pattern. Empty names do not count.
+/// Adds the names of the written files, or the pattern of a series. Empty names are ignored.
 void add_files(Report& report, const std::vector<std::string>& names);
 
-/// Number of pixels that are not 0.
+/// Returns the number of nonzero pixels.
 std::int64_t count_of(const Image<std::uint8_t>& mask);
 
 }  // namespace parafield::command

@@ -15,7 +15,7 @@ struct EvalOptions {
   bool valid_only = false, json = false;
 };
 
-/// Report of the scores that score(options) gives for two fields.
+/// Returns a report of the scores that score(options) returns for two fields.
 template <class Score>
 Report evaluated(const EvalOptions& options, Task task, Size estimate, Size truth, Score score) {
   check_same_size(options.estimate, estimate, options.truth, truth);
@@ -24,7 +24,8 @@ Report evaluated(const EvalOptions& options, Task task, Size estimate, Size trut
   report.json["task"] = to_string(task);
   report.json["width"] = truth.width;
   report.json["height"] = truth.height;
-  // Stereo has two scores: inside the mask (usually not occluded) and of all pixels.
+  // Stereo has two sets of scores: inside the mask (usually the pixels that are not occluded) and for all
+  // pixels.
   const EvaluationOptions how{
       .mask = mask, .valid_only = options.valid_only, .confidence = !options.confidence.empty()};
   if (task == Task::disparity)
@@ -34,7 +35,7 @@ Report evaluated(const EvalOptions& options, Task task, Size estimate, Size trut
   return report;
 }
 
-/// Gives the estimate its confidence.
+/// Reads the confidence of the estimate, if given.
 template <class Field>
 void add_confidence(const EvalOptions& options, Field& estimate) {
   estimate.confidence = read_like(options.confidence, options.estimate, estimate.size(), read_confidence);

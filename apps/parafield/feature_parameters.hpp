@@ -9,8 +9,8 @@
 
 namespace parafield::command {
 
-/// Throws UsageError if `named`, the parameters that the command line has, contains one that these features
-/// ignore.
+/// Throws UsageError if `named`, the parameters given on the command line, contains one that the chosen
+/// features ignore.
 inline void check_feature_parameters(const std::vector<std::string_view>& named, FeatureChoice features) {
   const bool matches = features == FeatureChoice::matches;
   for (const std::string_view name : named) {

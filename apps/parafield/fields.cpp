@@ -47,7 +47,7 @@ Task FieldOptions::task_of(const std::vector<Path>& files, bool scaled) const {
   const bool pictures = std::ranges::all_of(kinds, is(FileKind::frame));
   const bool disparities = std::ranges::all_of(
       kinds, [](FileKind kind) { return kind == FileKind::disparity || kind == FileKind::frame; });
-  // Masks never have 16 bit: such gray files are KITTI's disparities.
+  // Masks never have 16 bits, so such gray files are KITTI's disparities.
   const auto is_wide = [](const Path& file) { return read_frame(file).format() == PixelFormat::gray_u16; };
   if (disparities && (!pictures || scaled || std::ranges::any_of(files, is_wide))) return Task::disparity;
   const bool known = std::ranges::find(kinds, FileKind::unknown) == kinds.end();
@@ -71,7 +71,7 @@ DisparityField read_disparity_of(const Path& path, float scale, const char* opti
 }
 
 Image<float> read_confidence(const Path& path) {
-  // As files, confidence and disparities are the same: one float for each pixel.
+  // Confidence and disparities have the same file format: one float per pixel.
   if (const FileKind kind = file_kind(path); kind != FileKind::disparity)
     throw Error(
         ErrorCode::format,

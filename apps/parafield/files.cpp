@@ -28,7 +28,7 @@ namespace {
   throw Error(ErrorCode::file, path.string() + ": " + why);
 }
 
-/// The path from the root, also of a file that is not there yet, without links.
+/// Returns the absolute path with links resolved, also of a file that does not exist yet.
 Path resolved(const Path& path) {
   std::error_code error;
   const Path real = fs::weakly_canonical(fs::absolute(path, error), error);
@@ -42,8 +42,8 @@ bool same_file(const Path& a, const Path& b) {
 
 bool not_asked_for(const Output& output) { return output.path.empty(); }
 
-/// The file that a new one replaces: links are followed. Throws Error(file) for a name that cannot be used, or
-/// that a folder, a pipe or a file without permission has.
+/// Follows links and returns the file that a new one would replace. Throws Error(file) if the path is
+/// invalid, or is a folder, a pipe or a file without write permission.
 Path checked_target(const Path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -59,11 +59,10 @@ Path checked_target(const Path& path) {
   return target;
 }
 
-/// Folders that the destructor removes: always the temporary one; those that were made, unless the list is
-/// cleared.
+/// Folders that the destructor removes: the temporary one, and those in `made` unless that list is cleared.
 struct Unfinished {
   Path beside;
-  std::vector<Path> made = {};  // deepest first
+  std::vector<Path> made = {};  // folders made for this series, deepest first
 
   ~Unfinished() {
     std::error_code ignored;
@@ -84,13 +83,13 @@ std::optional<Pattern> pattern_of(const std::string& name) {
   return Pattern{parts[1], parts[2], parts[3]};
 }
 
-/// How many places for a number the text has, also such that no pattern may have.
+/// Returns how many number placeholders the text has, including invalid ones.
 std::ptrdiff_t places_in(const std::string& text) {
   static const std::regex number("%[0-9]*d");
   return std::distance(std::sregex_iterator(text.begin(), text.end(), number), {});
 }
 
-/// Throws UsageError if the name is not that of a series.
+/// Throws UsageError if the name is not a valid pattern.
 void check_pattern(const Output& output) {
   const std::string name = output.path.filename().string();
   if (pattern_of(name)) return;
@@ -203,7 +202,7 @@ void write_text(const Path& path, const std::string& text) {
 
 void write_series(const Path& folder, const std::function<void(const Path& to)>& write) {
   const WhileWriting whole;
-  static int count = 0;  // a series may be written while another one is
+  static int count = 0;  // several series may be written at the same time
   Unfinished series{folder / fmt::format(".parafield.{}.{}", getpid(), ++count)};
   try {
     for (Path missing = fs::absolute(folder).lexically_normal(); !fs::exists(missing);
@@ -218,7 +217,7 @@ void write_series(const Path& folder, const std::function<void(const Path& to)>&
       moves[entry.path()] = checked_target(folder / entry.path().filename());
     for (const auto& [from, to] : moves) fs::rename(from, to);
     series.made.clear();
-  } catch (const Error& problem) {  // the message has the name of a temporary file
+  } catch (const Error& problem) {  // the message names a temporary file
     std::string message = problem.what();
     if (const auto at = message.find(series.beside.string()); at != std::string::npos)
       message.replace(at, series.beside.string().size(), folder.string());

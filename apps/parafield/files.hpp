@@ -16,14 +16,14 @@ using Path = std::filesystem::path;
 
 struct Output {
   std::string option;                        ///< "-o"
-  Path path;                                 ///< empty = not asked for
+  Path path;                                 ///< empty = not requested
   std::vector<std::string_view> extensions;  ///< empty = any
 };
 
-/// Formats of frames that are read, for help.
+/// Readable formats of frames, for help texts.
 inline constexpr std::string_view frame_formats = "PNG, JPEG, TIFF, PGM, PPM, PFM, .npy or Y4M";
 
-/// Extensions of pictures, and the same for help.
+/// Extensions of pictures, as a list and for help texts.
 inline const std::vector<std::string_view> picture_extensions = {".png", ".jpg", ".jpeg", ".ppm"};
 inline constexpr std::string_view picture_formats = ".png, .jpg or .ppm";
 
@@ -31,32 +31,32 @@ inline constexpr std::string_view picture_formats = ".png, .jpg or .ppm";
 inline const std::vector<std::string_view> video_extensions = {".mp4", ".mkv",  ".mov",
                                                                ".avi", ".webm", ".y4m"};
 
-/// Whether the name ends in the extension (".png"), in upper or lower case.
+/// Returns whether the name ends in the extension (".png"), in upper or lower case.
 bool has_extension(const Path& path, std::string_view extension);
-/// Whether it ends in one of them.
+/// Returns whether the name ends in one of the extensions.
 bool has_one_of(const Path& path, const std::vector<std::string_view>& extensions);
 
-/// Throws UsageError for an extension that cannot be written or two outputs of one name, and Error(file) for
-/// an output that would replace an input, is a folder or lies in none.
+/// Throws UsageError if an extension cannot be written or two outputs have the same name, and Error(file) if
+/// an output would replace an input, is a folder or is not in an existing folder.
 void check_outputs(std::vector<Output> outputs, const std::vector<Path>& inputs);
 
-/// Whether the name of a file is meant as that of a series: it has a %d, %4d or the like.
+/// Returns whether the file name is a pattern for a series: it contains %d, %4d or the like.
 bool has_number(const Path& name);
 
-/// The pattern with the number in its place. The pattern has one %d, %4d or %04d.
+/// Returns the pattern with the number filled in. The pattern must have exactly one %d, %4d or %04d.
 Path numbered(const Path& pattern, int number);
 
 /// Like check_outputs, for patterns: checks the files with numbers 1 to `count`. Throws UsageError for a name
-/// that is no pattern.
+/// that is not a pattern.
 void check_series(std::vector<Output> outputs, std::size_t count, const std::vector<Path>& inputs);
 
-/// Folder of a file.
+/// Returns the folder of a file.
 Path folder_of(const Path& path);
 
 /// Throws Error(invalid_argument) with both names and sizes if the sizes differ.
 void check_same_size(const Path& a, Size size_a, const Path& b, Size size_b);
 
-/// Calls f. If it throws an Error, the name of the file is put before the message.
+/// Calls f(). If it throws an Error, prefixes the message with the file's name.
 template <class F>
 auto naming(const std::string& file, F f) {
   try {
@@ -66,7 +66,8 @@ auto naming(const std::string& file, F f) {
   }
 }
 
-/// read(file); no name gives nothing. Throws if its size is not that of the file `other`.
+/// Returns read(file), or an empty result if the name is empty. Throws if the size differs from `size`, the
+/// size of the file `other`.
 template <class Read>
 auto read_like(const std::string& file, const Path& other, Size size, Read read) -> decltype(read(file)) {
   if (file.empty()) return {};
@@ -75,12 +76,12 @@ auto read_like(const std::string& file, const Path& other, Size size, Read read)
   return field;
 }
 
-/// Writes a temporary file and renames it, so that no file is half written. Throws Error(file).
+/// Writes a temporary file and renames it, so that no file is ever half written. Throws Error(file).
 void write_text(const Path& path, const std::string& text);
 
-/// Writes a series of files into a folder, which is made if it is missing. write(to) writes them into a
-/// temporary folder on the same disk; then they are moved. If it throws, nothing is left behind. A file is not
-/// moved over a folder, a pipe or the like: that is an error before any is moved.
+/// Writes a series of files into a folder, which is made if it is missing. write(to) must write them into
+/// `to`, a temporary folder on the same disk, from which they are then moved. If it throws, nothing is left
+/// behind. If a target is a folder, a pipe or the like, this fails before any file is moved.
 void write_series(const Path& folder, const std::function<void(const Path& to)>& write);
 
 }  // namespace parafield::command

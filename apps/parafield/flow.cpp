@@ -67,8 +67,8 @@ void add_scale_of(Report& report, const PictureOptions& picture) {
 
 namespace {
 
-/// Tracks of a file that a method can use: finite ones that begin in the frame. A note on stderr says how many
-/// others there are. Throws Error if `needed` and none can be used.
+/// Returns the usable tracks of a file: finite ones that begin in the frame. A note on stderr gives the
+/// number of others. Throws Error if `needed` and no track is usable.
 std::vector<Track> usable_tracks(const std::string& file, Size frame, bool needed, bool quiet) {
   std::vector<Track> tracks = read_tracks(file);
   const std::size_t all = tracks.size();
@@ -98,7 +98,7 @@ std::vector<Track> usable_tracks(const std::string& file, Size frame, bool neede
   return tracks;
 }
 
-/// The tracking parameters of a method; null if it does not track.
+/// Returns the tracking parameters of a method, or null if it does not track.
 FeatureTracking* tracking_of(FlowMethod& method) {
   return std::visit(
       [](auto& chosen) -> FeatureTracking* {
@@ -176,7 +176,7 @@ void run(const FlowCommandOptions& options) {
   options.print(report);
 }
 
-/// Examples for the method's own --help.
+/// Returns examples for the method's own --help.
 std::vector<std::string> examples_of(FlowMethod method) {
   const int count = frames_of(method);
   const std::string start = fmt::format(

@@ -8,31 +8,31 @@
 #include "frames.hpp"
 #include "pictures.hpp"
 
-/// The command flow: of two frames, or of each consecutive pair of a sequence.
+/// The command flow: the flow between two frames, or for each window of consecutive frames of a sequence.
 namespace parafield::command {
 
-/// Inputs of a flow beside frames.
+/// Optional inputs of a flow in addition to the frames.
 struct GuideOptions {
   std::string tracks, rotation, intrinsics;
   std::vector<Option> options;
 
   void add_to(App& command);
-  /// Leaves the options out of --help.
+  /// Hides the options from --help.
   void hide() const;
-  /// Throws UsageError.
+  /// The camera's rotation, if given. Throws UsageError.
   std::optional<CameraRotation> camera() const;
 };
 
-/// Names of the files that are written; empty = not asked for.
+/// Names of the output files; empty = not requested.
 struct FlowFiles {
   std::string flow, valid, confidence, color;
 
   std::vector<Output> outputs() const;
-  /// Writes the flow and its picture, `frame` being that of the flow's pixels.
+  /// Writes the flow and its picture. `frame` is the frame whose pixels the flow belongs to.
   void write(const PictureOptions& picture, const FlowField& field, const Frame& frame) const;
-  /// Their names as they were given.
+  /// The file names as the user gave them.
   std::vector<std::string> names() const { return {flow, valid, confidence, color}; }
-  /// The files of a series with the number in their names.
+  /// The files of a series with `number` filled into their names.
   FlowFiles numbered(int number) const;
 };
 
@@ -44,14 +44,14 @@ struct FlowCommandOptions : EstimationOptions<Flow> {
   TruthOptions truth;
   PictureOptions picture;
 
-  /// Whether the outputs are named as a series.
+  /// Returns whether the output names are patterns of a series.
   bool is_series() const;
 };
 
 /// Adds arrow_scale or max_motion, and a line of text.
 void add_scale_of(Report& report, const PictureOptions& picture);
 
-/// Estimates and writes the flow of each window of consecutive frames, for as long as there are frames.
+/// Estimates and writes the flow of each window of consecutive frames until the frames end.
 void run_series(const FlowCommandOptions& options, const FlowMethod& method, const FlowOptions& task);
 
 }  // namespace parafield::command

@@ -8,7 +8,7 @@
 namespace parafield::command {
 namespace {
 
-/// Throws UsageError for what is not for outputs that are named as a series.
+/// Throws UsageError for options that a series does not support.
 void check_words(const FlowCommandOptions& options) {
   const auto refuse = [](bool given, const char* option, const char* instead = "") {
     if (given) throw UsageError(fmt::format("{} is not for a series of flows{}", option, instead));
@@ -40,7 +40,7 @@ void run_series(const FlowCommandOptions& options, const FlowMethod& method, con
   const int window = frames_of(method);
   const bool counted = int(options.frames.size()) >= window;
   const int expected =
-      std::max(int(options.frames.size()) - window + 1, 1);  // more where a file has several frames
+      std::max(int(options.frames.size()) - window + 1, 1);  // more if a file has several frames
   check_series(options.files.outputs(), std::size_t(expected), inputs_of(options));
   const DeviceStart starting(options.device, false);
   const Device device = options.device.device();
@@ -62,7 +62,7 @@ void run_series(const FlowCommandOptions& options, const FlowMethod& method, con
     FrameBuffer frame;
     KnownPixels known;
   };
-  std::deque<Waiting> frames;  // from the one on whose flow comes next
+  std::deque<Waiting> frames;  // starting with the frame whose flow comes next
   PictureOptions picture = options.picture;
   FlowFindings findings;
   SeriesWriter<FlowField> writer("flow");
@@ -75,7 +75,7 @@ void run_series(const FlowCommandOptions& options, const FlowMethod& method, con
     writer.begin([&, both, files, number](FlowField& field) {
       const auto& [shown, known] = *both;
       mark_unknown(field, shown.known, known);
-      if (number == 1 && !files.color.empty()) picture.fit(field);  // one scale for the whole series
+      if (number == 1 && !files.color.empty()) picture.fit(field);  // the whole series shares one scale
       files.write(picture, field, shown.frame);
       findings.add(field, shown.known);
     });

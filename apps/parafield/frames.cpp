@@ -14,7 +14,7 @@ namespace {
 
 ValueRange range_in(const Frame& frame) { return find_value_range({&frame, 1}); }
 
-/// Takes from `known` the pixels that `other` lacks.
+/// Clears the pixels of `known` that `other` lacks.
 void take_away(KnownPixels& known, KnownPixels other) {
   if (!other) return;
   if (!known) {
@@ -32,7 +32,7 @@ bool has_any(const KnownPixels& known) {
   return false;
 }
 
-/// The pixels that --input-mask and --overlay leave.
+/// Returns the mask of the pixels that --input-mask and --overlay keep.
 KnownPixels given_mask(const FrameOptions& options) {
   KnownPixels known;
   if (!options.mask.empty()) known = read_mask(options.mask);
@@ -92,7 +92,7 @@ std::optional<ValueRange> FrameOptions::given() const {
   return ValueRange{values[0], values[1]};
 }
 
-/// The files, which one thread at a time reads.
+/// The input files. Only one thread at a time reads them.
 class FrameSource::Files {
  public:
   Files(std::vector<std::string> files, const FrameOptions& options)
@@ -139,7 +139,7 @@ class FrameSource::Files {
     try {
       first = reader.next();
     } catch (const Error& error) {
-      if (error.code() == ErrorCode::invalid_argument)  // of NetCDF: the variable
+      if (error.code() == ErrorCode::invalid_argument)  // NetCDF: the variable is missing or unclear
         throw Error(error.code(), std::string(error.what()) + "; --variable names one");
       if (error.code() == ErrorCode::format && is_video(file))
         throw Error(error.code(), std::string(error.what()) + "; parafield video reads videos");
@@ -147,18 +147,18 @@ class FrameSource::Files {
     }
     return {std::move(reader), std::move(first)};
   }
-  /// Whether a file is a video by its name. Y4M is read here.
+  /// Returns whether a file name is that of a video. Y4M is not counted, because FrameReader reads it.
   static bool is_video(const std::string& file) {
     return !has_extension(file, ".y4m") && has_one_of(file, video_extensions);
   }
-  /// Whether a file can be read on another thread, while the one before is read.
+  /// Returns whether a file can be opened on another thread while the previous file is read.
   static bool is_picture(const std::string& file) {
     std::error_code none;
     return has_one_of(file, {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".pgm", ".ppm"}) &&
            std::filesystem::is_regular_file(file, none);
   }
 
-  /// The frame with its mask. Pixels without a value are filled.
+  /// Returns the frame with its mask. Pixels without a value are filled in.
   Named known_frame(FrameBuffer frame, std::string name) const {
     if (!fills_) return {std::move(frame), std::move(name), {}};
     if (mask_) check_same_size(name, frame.size(), mask_name_, mask_.size());
@@ -195,13 +195,13 @@ FrameSource::FrameSource(const std::vector<std::string>& files, const FrameOptio
                      range_->black, range_->white));
 }
 
-/// The thread is not joined: if the program ends early, it may wait for a pipe.
+/// The thread is detached, because it may be waiting for a pipe when the program ends early.
 std::future<std::optional<FrameSource::Named>> FrameSource::begin_to_read() const {
   const auto task = std::make_shared<std::packaged_task<std::optional<Named>()>>(
       [files = files_] { return files->next(); });
   try {
     std::thread([task] { (*task)(); }).detach();
-  } catch (const std::system_error&) {  // the system gives no thread
+  } catch (const std::system_error&) {  // no thread available
     (*task)();
   }
   return task->get_future();
@@ -228,7 +228,7 @@ std::optional<FrameBuffer> FrameSource::next(KnownPixels* known) {
   if (found_) {
     const ValueRange own = range_in(one.frame);
     if (own.white > range_->white || own.black < range_->black) {
-      found_ = false;  // said once
+      found_ = false;  // report it only once
       if (!quiet_)
         note(fmt::format(
             "{} has values beyond {} (black) to {} (white), the range of the first frames; give --range",

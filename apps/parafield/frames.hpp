@@ -11,38 +11,41 @@
 #include "options.hpp"
 #include "report.hpp"
 
-/// The frames that a command reads.
+/// Reading of a command's input frames.
 namespace parafield::command {
 
-/// A mask of pixels that have a value: 0 where they have none. No data: all have one.
+/// Mask of the pixels that have a value: 0 where a pixel has none. An empty mask means that all pixels have
+/// one.
 using KnownPixels = Image<std::uint8_t>;
 
 /// --range, --variable, --input-mask, --overlay.
 struct FrameOptions {
   std::string range, variable, mask, overlay;
-  bool fills = false;  ///< pixels without a value are filled, and told
+  bool fills = false;  ///< pixels without a value are filled in, and reported as a mask
 
   void add_to(App& command);
-  /// Adds --input-mask. From then on pixels without a value are filled: by the mask, by alpha, or not finite.
+  /// Adds --input-mask. Pixels without a value (by the mask, by alpha, or because they are not finite) are
+  /// then filled in.
   void add_mask_to(App& command);
-  /// Adds --overlay, too.
+  /// Adds --input-mask and --overlay.
   void add_overlay_to(App& command);
-  /// The files of masks, inputs beside the frames.
+  /// The mask files, which are inputs in addition to the frames.
   std::vector<Path> files() const { return {mask, overlay}; }
-  /// Throws UsageError.
+  /// The value of --range. Throws UsageError.
   std::optional<ValueRange> given() const;
 };
 
-/// Reads frames of one size from files and streams, one file after the other. The next frame is read while the
-/// last one is in use. All have the range of --range or, without it, the one that the first frames suggest.
+/// Reads frames of the same size from files and streams, one file after the other. The next frame is read
+/// while the last one is in use. All frames have the range of --range or, without it, the range that the
+/// first frames suggest.
 class FrameSource {
  public:
-  /// Reads the first `ahead` frames, or all if there are fewer. If the range found in them is not the usual one
-  /// of their format, a note on stderr says so. Throws what FrameReader throws and UsageError.
+  /// Reads the first `ahead` frames, or all if there are fewer. If their range is not the usual one of their
+  /// format, a note on stderr says so. Throws UsageError and whatever FrameReader throws.
   FrameSource(const std::vector<std::string>& files, const FrameOptions& options, int ahead, bool quiet);
 
-  /// The next frame, or none at the end. `known` becomes its mask. Throws what FrameReader throws and, for a
-  /// frame of another size than the first, Error(invalid_argument).
+  /// Returns the next frame, or none at the end, and stores its mask in `known`. Throws whatever FrameReader
+  /// throws, and Error(invalid_argument) if the frame's size differs from the first one's.
   std::optional<FrameBuffer> next(KnownPixels* known = nullptr);
 
   int count() const { return count_; }  ///< frames read so far
@@ -58,12 +61,12 @@ class FrameSource {
   class Files;
 
   std::future<std::optional<Named>> begin_to_read() const;
-  bool await_one();  // false at the end
+  bool await_one();  // returns false at the end
 
   std::shared_ptr<Files> files_;
   std::optional<ValueRange> range_;
   const bool quiet_;
-  bool found_ = false;  // the range, in the first frames
+  bool found_ = false;  // the range comes from the first frames and has not been reported yet
   int count_ = 0;
   std::string first_name_;
   Size size_;
@@ -71,16 +74,16 @@ class FrameSource {
   std::future<std::optional<Named>> coming_;
 };
 
-/// Reads `count` frames. Throws UsageError if the files have fewer or more: `who` takes that many, and `more` says
-/// what can be done with others. `known` takes their masks.
+/// Reads `count` frames and stores their masks in `known`. Throws UsageError if the files have fewer or more
+/// frames; in the message, `who` needs that many, and `more` says what to do with other numbers of frames.
 std::vector<FrameBuffer> read_frames(const std::vector<std::string>& files, const FrameOptions& options,
                                      int count, bool quiet, std::string_view who = "the command",
                                      std::string_view more = "", std::vector<KnownPixels>* known = nullptr);
 
-/// The range of a frame that names none.
+/// Returns the usual range of a format, for frames that do not specify one.
 ValueRange usual_range(PixelFormat format);
 
-/// Adds range.
+/// Adds the range.
 void add_range(Report& report, ValueRange range);
 
 }  // namespace parafield::command

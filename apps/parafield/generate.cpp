@@ -10,7 +10,7 @@
 namespace parafield::command {
 namespace {
 
-/// The values in braces, as CLI11 describes a set: "a b" for "NAME:{a,b}".
+/// Returns the values that CLI11 lists in braces for a set: "a b" for "NAME:{a,b}".
 std::string choices_in(const std::string& type) {
   std::vector<std::string> choices;
   for (auto open = type.find('{'); open != std::string::npos; open = type.find('{', open + 1)) {
@@ -70,7 +70,7 @@ void add_generate(App& commands) {
   const auto folder = std::make_shared<std::string>();
   CLI::App& program = commands.cli11();
   CLI::App* command = program.add_subcommand("generate", "Write the manual pages and shell completions");
-  command->group("");  // not for users: --help does not list it
+  command->group("");  // hidden from users: --help does not list it
   command->add_option("FOLDER", *folder, "the prefix's share folder")->required();
   command->callback([folder, &program] { generate(program, *folder); });
 }

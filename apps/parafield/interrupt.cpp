@@ -10,7 +10,7 @@
 namespace parafield::command {
 namespace {
 
-// A signal may reach any thread, also those of the library.
+// Atomic because a signal may be delivered on any thread, including the library's.
 std::atomic<int> writing = 0;
 std::atomic<int> pending = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
@@ -27,7 +27,7 @@ void on_interrupt(int signal) {
 void end_on_interrupt() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGALRM, SIGUSR1, SIGUSR2}) {
     struct sigaction action = {};
-    // A signal that is ignored stays so: a shell starts background jobs with SIGINT ignored.
+    // An ignored signal stays ignored, because shells start background jobs with SIGINT ignored.
     if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) continue;
     action = {};
     action.sa_handler = on_interrupt;
@@ -35,7 +35,7 @@ void end_on_interrupt() {
     sigemptyset(&action.sa_mask);
     sigaction(signal, &action, nullptr);
   }
-  std::signal(SIGXFSZ, SIG_IGN);  // a file above the size limit is an error of its writer
+  std::signal(SIGXFSZ, SIG_IGN);  // exceeding the file size limit becomes an error of the write
 }
 
 WhileWriting::WhileWriting() { ++writing; }

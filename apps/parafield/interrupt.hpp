@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// Ctrl-C, SIGTERM and other signals that end a program. They end it at once. If it is writing files, it ends when they are whole or
-/// removed.
+/// Handling of Ctrl-C, SIGTERM and other signals that end a program. They end it at once or, if it is writing
+/// files, as soon as these are complete or removed.
 namespace parafield::command {
 
-/// Makes these signals end the program with the exit code 128 + the signal's number, 130 for Ctrl-C.
+/// Makes these signals end the program with the exit code 128 + the signal's number (130 for Ctrl-C).
 void end_on_interrupt();
 
-/// While an object exists, a signal waits. The destructor of the last one ends the program if one came.
+/// Holds signals back while any object of this class exists. If a signal came meanwhile, the destructor of
+/// the last object ends the program.
 class WhileWriting {
  public:
   WhileWriting();
@@ -16,15 +17,16 @@ class WhileWriting {
   WhileWriting(const WhileWriting&) = delete;
   WhileWriting& operator=(const WhileWriting&) = delete;
 
-  /// Throws Interrupted if a signal waits. Called between the files of a long series.
+  /// Throws Interrupted if a signal is pending. Call it between the files of a long series.
   static void check();
-  /// Whether a signal waits.
+  /// Returns whether a signal is pending.
   static bool interrupted();
-  /// Ends the program at once, if a signal waits: for a thread that knows that all files are whole.
+  /// Ends the program at once if a signal is pending. Only for a thread that knows that all files are
+  /// complete.
   static void end_now();
 };
 
-/// Thrown to give up a series of files. The program ends when the files written so far are removed.
+/// Thrown to abandon a series of files. The program ends once the files written so far have been removed.
 struct Interrupted {};
 
 }  // namespace parafield::command

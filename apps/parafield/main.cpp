@@ -21,13 +21,13 @@
 
 namespace {
 
-/// Prints the message in one line.
+/// Prints the message on one line and returns the exit code.
 int fail(int code, const std::string& message) {
   std::fprintf(stderr, "parafield: error: %s\n", parafield::command::printable(message).c_str());
   return code;
 }
 
-/// "see parafield flow --help", for the given command.
+/// Returns "see parafield flow --help", for the given command.
 std::string where_help_is(const CLI::App& program) {
   const auto commands = program.get_subcommands();
   return "see parafield " + (commands.empty() ? "" : commands.front()->get_name() + " ") + "--help";
@@ -38,7 +38,7 @@ struct Command {
   void (*add)(parafield::command::App& program);
 };
 
-/// The commands in the order of --help, then those that it leaves out.
+/// Returns the commands in the order of --help, followed by hidden ones.
 std::vector<Command> all_commands() {
   using namespace parafield::command;
   return {{"flow", add_flow},     {"stereo", add_stereo},    {"detect", add_detect},   {"video", add_video},
@@ -53,8 +53,9 @@ std::vector<std::string> names_of_commands() {
   return names;
 }
 
-/// Adds the command that the words begin with, as adding the options of all takes milliseconds. If the words begin
-/// with none, or with the one that describes all, adds all.
+/// Adds the command that the words begin with, because adding the options of every command takes
+/// milliseconds. Adds all commands if the words begin with none of them, or with generate, which describes
+/// all.
 void add_commands(CLI::App& program, const std::vector<std::string>& words) {
   const std::vector<Command> all = all_commands();
   const bool one = !words.empty() && words[0] != "generate" &&
@@ -64,13 +65,14 @@ void add_commands(CLI::App& program, const std::vector<std::string>& words) {
     if (!one || command.name == words[0]) command.add(commands);
 }
 
-/// The word as a message shows it: a name of a file stays whole, others are cut if they are long.
+/// Returns the word as messages show it. Words of up to 300 characters stay whole, because they may be file
+/// names; longer ones are cut.
 std::string shown(const std::string& word) {
   constexpr std::size_t short_word = 40, longest_name = 300;
   return word.size() <= short_word || word.size() > longest_name ? parafield::detail::value_text(word) : word;
 }
 
-/// What is wrong with arguments that nobody takes.
+/// Returns an error message for unexpected arguments.
 std::string unexpected(const CLI::App& program) {
   const auto commands = program.get_subcommands();
   const std::vector<std::string> words = program.remaining(true), before = program.remaining();
@@ -90,7 +92,7 @@ std::string unexpected(const CLI::App& program) {
                      words.size() == 1 ? "" : fmt::format(" and {} more", words.size() - 1));
 }
 
-/// Throws UsageError if the command stands behind other words.
+/// Throws UsageError if the command comes after other words.
 void check_order(const std::vector<std::string>& words) {
   const std::vector<std::string> names = names_of_commands();
   const auto command = std::ranges::find_first_of(words, names);
@@ -99,14 +101,14 @@ void check_order(const std::vector<std::string>& words) {
       fmt::format("unexpected: {}; the command comes first: parafield {}", shown(words[0]), *command));
 }
 
-/// The command that the words begin with, or the program.
+/// Returns the command that the words begin with, or the program.
 const CLI::App& command_of(const CLI::App& program, const std::vector<std::string>& words) {
   for (const CLI::App* command : program.get_subcommands({}))
     if (!words.empty() && command->get_name() == words[0]) return *command;
   return program;
 }
 
-/// What is wrong with the number of values of an option.
+/// Returns an error message for an option with too many or too few values.
 std::string miscounted(const CLI::App& command, const std::string& last_word, const std::string& otherwise) {
   for (const CLI::Option* option : command.get_options())
     if (const int most = option->get_items_expected_max(), count = int(option->count());
@@ -114,14 +116,14 @@ std::string miscounted(const CLI::App& command, const std::string& last_word, co
       return fmt::format("{}: given {}", option->get_name(),
                          count == 2 ? "twice" : fmt::format("{} times", count));
   const std::string name =
-      last_word.starts_with("--") ? last_word : std::string{'-', last_word.back()};  // -d of -qd
+      last_word.starts_with("--") ? last_word : std::string{'-', last_word.back()};  // -d in -qd
   const CLI::Option* const option = command.get_option_no_throw(name);
   if (!option) return otherwise;
   const std::string type = option->get_type_name();
   return fmt::format("{}: needs a value: {}", name, type.substr(0, type.find(':')));
 }
 
-/// Throws UsageError for words that CLI11 would silently take for others.
+/// Throws UsageError for words that CLI11 would silently misinterpret.
 void check_words(const CLI::App& command, const std::vector<std::string>& words) {
   using parafield::command::UsageError;
   const auto flag = [&](const std::string& name) -> const CLI::Option* {
@@ -132,22 +134,22 @@ void check_words(const CLI::App& command, const std::vector<std::string>& words)
     throw UsageError(fmt::format("{}: takes no value, not {}", name, parafield::detail::value_text(value)));
   };
   for (const std::string& word : words) {
-    if (word == "++" || word.starts_with("---"))  // the end of the command; a name of a file
+    if (word == "++" || word.starts_with("---"))  // would end the command; would be a file name
       throw UsageError("unexpected: " + shown(word));
-    if (word.starts_with('[') && word.ends_with(']'))  // a list
+    if (word.starts_with('[') && word.ends_with(']'))  // would be a list
       throw UsageError(fmt::format("unexpected: {0}; ./{0} names such a file", word));
     if (const auto equals = word.find('='); word.starts_with("--") && equals != word.npos) {
       const std::string name = word.substr(0, equals), value = word.substr(equals + 1);
-      if (value.empty()) throw UsageError(name + ": cannot be empty");  // the next word
-      // A flag that has a --no form takes true and false.
+      if (value.empty()) throw UsageError(name + ": cannot be empty");  // would take the next word
+      // Only flags with a --no form accept true and false.
       if (const CLI::Option* option = flag(name);
           option && (!option->check_fname(name.substr(2)) || name.starts_with("--no-")))
         fail_value(name, value);
     } else if (word.size() > 2 && word[0] == '-' && std::isalpha(static_cast<unsigned char>(word[1]))) {
       const std::string name = word.substr(0, 2), rest = word.substr(2);
       if (flag(name) && !command.get_option_no_throw("-" + rest.substr(0, 1)))
-        fail_value(name, rest);                                 // a file
-      if (rest[0] == '=' && command.get_option_no_throw(name))  // a value that begins with '='
+        fail_value(name, rest);                                 // would be taken as a file name
+      if (rest[0] == '=' && command.get_option_no_throw(name))  // the value would begin with '='
         throw UsageError(fmt::format("unexpected: {}; write {} {}", word, name, rest.substr(1)));
     }
   }
@@ -161,8 +163,8 @@ int answer(CLI::App& program, const CLI::Success& asked) {
   return code;
 }
 
-/// Removes "--". Words behind it that begin with '-' are names of files: "./-" says so to CLI11, which takes the
-/// words behind "--" only for the first arguments of a command.
+/// Removes "--". Words after it that begin with '-' are file names and get the prefix "./", because CLI11
+/// applies "--" only to the first positional arguments of a command.
 void take_rest_as_files(std::vector<std::string>& words) {
   const auto end = std::ranges::find(words, "--");
   if (end == words.end()) return;
@@ -188,7 +190,7 @@ int run(CLI::App& program, std::vector<std::string> words) {
     turn_help_around(words);
     check_order(words);
     add_commands(program, words);
-    program.footer(  // not of the commands' help
+    program.footer(  // only in the program's help, not in the commands'
         "Examples:\n"
         "  parafield synth layers -o scene\n"
         "  parafield flow scene/frame0000.png scene/frame0001.png --color flow.png\n\n"
@@ -196,7 +198,7 @@ int run(CLI::App& program, std::vector<std::string> words) {
     const CLI::App& command = command_of(program, words);
     try {
       check_words(command, words);
-      program.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // as CLI11 wants them
+      program.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 expects reversed order
     } catch (const CLI::Success& help_or_version) {
       return answer(program, help_or_version);
     } catch (const CLI::ArgumentMismatch& error) {
@@ -226,8 +228,8 @@ int run(CLI::App& program, std::vector<std::string> words) {
   }
 }
 
-/// Puts /dev/null in the place of standard streams that are closed. Otherwise a file that is opened would take
-/// their place, and messages would be written into it. Writing to stdout or stderr still fails then.
+/// Opens /dev/null in place of closed standard streams. Otherwise the next opened file would get their
+/// descriptor and receive messages. Writing to stdout or stderr still fails in this case.
 void occupy_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (fcntl(stream, F_GETFD) == -1) (void)!open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);

@@ -12,7 +12,7 @@
 namespace parafield::command {
 namespace {
 
-/// The text as roff prints it unchanged.
+/// Escapes text so that roff prints it unchanged.
 std::string roff(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -31,7 +31,7 @@ std::string roff(const std::string& text) {
 std::string bold(const std::string& text) { return "\\fB" + roff(text) + "\\fR"; }
 std::string italic(const std::string& text) { return "\\fI" + roff(text) + "\\fR"; }
 
-/// A paragraph with a tag: an option, an argument, a command.
+/// Formats a tagged paragraph: an option, an argument or a command.
 std::string tagged(const std::string& tag, const std::string& text) {
   return fmt::format(".TP\n{}\n{}\n", tag, roff(text));
 }
@@ -72,7 +72,7 @@ std::string options(const DescribedCommand& command) {
   return out;
 }
 
-/// The exit codes, which are the same for all commands.
+/// Returns the section on exit codes, which all commands share.
 std::string exit_status() {
   return ".SH EXIT STATUS\n" + tagged("0", "Success.") +
          tagged(
@@ -90,7 +90,7 @@ std::string uppercase(std::string text) {
   return text;
 }
 
-/// A section for each title, whose lines stay as they are.
+/// Makes a section for each title and keeps its lines as they are.
 std::string sections(const std::string& end) {
   std::string out;
   std::istringstream lines(end);

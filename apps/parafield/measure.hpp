@@ -16,7 +16,7 @@ struct Repeats {
   int least = 10, most = 2000;
 };
 
-/// Quantile q, 0..1, of sorted values, linear between two of them.
+/// Returns quantile q, 0..1, of sorted values, interpolated linearly.
 inline double quantile(const std::vector<double>& sorted, double q) {
   const double position = q * double(sorted.size() - 1);
   const std::size_t below = std::size_t(position);
@@ -26,22 +26,22 @@ inline double quantile(const std::vector<double>& sorted, double q) {
 
 struct Times {
   double median = 0, p10 = 0, p90 = 0, min = 0;  ///< milliseconds
-  int repeats = 0;                               ///< number of calls; 0: the time is that of a first call
+  int repeats = 0;                               ///< number of calls; 0: the time of a first call
 };
 
-/// Time of a first call, which allocates and, on CUDA, records.
+/// Time of a first call, which includes allocations and, on CUDA, recording the graph.
 inline Times time_of_first(double milliseconds) {
   return {milliseconds, milliseconds, milliseconds, milliseconds};
 }
 
-/// Statistics of the milliseconds of at least one call.
+/// Statistics of the times of one or more calls, in milliseconds.
 inline Times times_of(std::vector<double> milliseconds) {
   std::ranges::sort(milliseconds);
   const auto at = [&](double q) { return quantile(milliseconds, q); };
   return {at(0.5), at(0.1), at(0.9), milliseconds.front(), int(milliseconds.size())};
 }
 
-/// Calls call(i), i = 0, 1, 2 and so on, which returns its milliseconds.
+/// Calls call(i) for i = 0, 1, 2, ...; call(i) returns its time in milliseconds.
 template <class Call>
 Times measure(const Repeats& repeats, Call call) {
   std::vector<double> times;
@@ -57,7 +57,7 @@ Times measure(const Repeats& repeats, Call call) {
   return times_of(std::move(times));
 }
 
-/// The same for a call that returns nothing: the timer takes its milliseconds.
+/// The same for a call that returns nothing and is timed by `timer`.
 template <class Timer, class Call>
 Times measure(const Repeats& repeats, Timer& timer, Call call) {
   return measure(repeats, [&](int i) {

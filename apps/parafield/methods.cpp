@@ -6,20 +6,20 @@
 namespace parafield::command {
 namespace {
 
-/// What a method has beside its parameters.
+/// Description of a method, without its parameters.
 struct MethodText {
   std::string_view name, help, source;
   std::string frames, presets;  // "2", "default, fast"
 };
 
-/// The method in two lines or three.
+/// Describes the method in two or three lines.
 std::string overview(const MethodText& method) {
   constexpr std::size_t indent = 24;
   return fmt::format("  {:<22}{}\n{:24}{}\n", method.name, wrapped(std::string(method.help), indent), "",
                      wrapped(fmt::format("{} frames. Presets: {}", method.frames, method.presets), indent));
 }
 
-/// The method with its parameters, without presets.
+/// Describes the method with its parameters, without presets.
 std::string description(const MethodText& method, const std::vector<ParameterValue>& defaults) {
   std::string text =
       fmt::format("\n{} ({} frames)\n  {}\n  {}\n", method.name, method.frames,
@@ -35,7 +35,7 @@ struct MethodsOptions {
   bool json = false;
 };
 
-/// Adds a task, which is that of a command, and its methods: an overview of all, or all of the named one.
+/// Adds the task of a command and its methods: an overview of all, or all about the named one.
 template <class Methods>
 void add_task(Report& report, std::string_view only, const char* command, const char* help) {
   bool any = only.empty();
@@ -69,7 +69,7 @@ void add_task(Report& report, std::string_view only, const char* command, const 
 
 void list_methods(const MethodsOptions& options) { print(methods_report(options.name), options.json); }
 
-/// Names of the methods of all tasks, each once.
+/// Returns the names of all tasks' methods, each once.
 std::vector<std::string_view> method_names() {
   std::vector<std::string_view> names;
   const auto add = [&]<class Method>(const Method&) {

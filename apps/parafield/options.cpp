@@ -13,7 +13,7 @@
 namespace parafield::command {
 namespace {
 
-/// "icm", "icm and annealing".
+/// Returns the names of the methods: "icm", "icm and annealing".
 std::string methods_text(const std::vector<ParameterOf>& of) {
   std::string text;
   for (std::size_t i = 0; i < of.size(); ++i)
@@ -74,7 +74,7 @@ void ParameterOptions::add_parameters(App& command, const std::vector<MethodPara
       std::vector<std::string> choices;
       for (const Value& choice : parameter.choices) choices.push_back(text_of(choice));
       auto given = std::ranges::find(options_, parameter.name, &Given::parameter);
-      if (given == options_.end()) {  // otherwise several methods have it: one option
+      if (given == options_.end()) {  // otherwise an earlier method has added it
         given = options_.insert(given, {std::string(parameter.name), {}, {}, {}});
         const std::string name = option_name(parameter.name);
         given->option =
@@ -134,16 +134,16 @@ void DeviceOptions::check() const {
 
 DeviceStart::DeviceStart(const DeviceOptions& options, bool for_one_call) {
   if (options.name == "cpu") return;
-  constexpr int keep = 0;  // what the user has set
+  constexpr int keep = 0;  // does not override the user's setting
   if (for_one_call) setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", keep);
   try {
     started_ = std::async(std::launch::async, [options] {
       try {
         start(options.device());
-      } catch (const std::exception&) {  // it comes again when the device is used
+      } catch (const std::exception&) {  // the error recurs when the device is used
       }
     });
-  } catch (const std::system_error&) {  // the system gives no thread
+  } catch (const std::system_error&) {  // no thread available
   }
 }
 

@@ -13,15 +13,16 @@
 #include "parafield/parafield.hpp"
 #include "parameters.hpp"
 
-/// Options that several commands have: device, method and its parameters, sizes.
+/// Options that several commands share: device, method and its parameters, sizes.
 namespace parafield::command {
 
-/// What is wrong in the words of the command line itself: exit code 2.
+/// An error in the command line itself: exit code 2.
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// f(), where a value that it refuses was typed by the user.
+/// Returns f(). Turns Error(invalid_argument) into UsageError, because the rejected value was typed by the
+/// user.
 template <class F>
 auto typed(F f) {
   try {
@@ -37,62 +38,64 @@ struct DeviceOptions {
   int threads = 0;
 
   void add_to(App& command);
-  void check() const;     ///< throws UsageError for a name that no device has; starts nothing
+  void check() const;     ///< throws UsageError for an unknown device name; starts nothing
   Device device() const;  ///< throws UsageError
 };
 
-/// Starts a device on a thread of its own, while the program reads its files. The device's errors come when it is used.
+/// Starts a device on a separate thread while the program reads its files. An error of the device is reported
+/// when the device is used.
 class DeviceStart {
  public:
-  /// `for_one_call`: CUDA opens one connection to the GPU instead of eight, which takes a third less time to open and
-  /// to close. Work of several streams would wait for each other.
+  /// `for_one_call`: CUDA opens one connection to the GPU instead of eight, which shortens opening and
+  /// closing by a third, but makes work on several streams run one after the other.
   DeviceStart(const DeviceOptions& options, bool for_one_call);
 
  private:
   std::future<void> started_;
 };
 
-/// Memory that the device reads fastest.
+/// Returns the memory that the device reads fastest.
 inline Memory memory_of(const Device& device) {
   return device.kind == Device::Kind::cuda ? Memory::cuda(device.index) : Memory::host();
 }
 
-/// "640x480". Throws UsageError.
+/// Parses a size like "640x480". Throws UsageError.
 Size parse_size(const std::string& text);
 
-/// "1,2.5,-3": `count` finite numbers. Throws UsageError that names the option.
+/// Parses `count` finite numbers like "1,2.5,-3". Throws UsageError, which names `option`.
 std::vector<float> parse_numbers(const std::string& text, std::size_t count, const char* option);
 
-/// Text broken before column 80; the first line starts in column `indent`, the others are indented by that.
+/// Wraps text before column 80. The first line starts in column `indent`; the others are indented to it.
 std::string wrapped(const std::string& text, std::size_t indent);
 
-/// A parameter, as one of its methods has it. `value` is the default.
+/// A parameter as one method describes it. `value` is the default.
 struct ParameterOf {
   std::string method, help, range, value;
 };
 
-/// The text of --help for a parameter: its help, range and default, by method where they differ.
+/// Returns the --help text of a parameter: its help, range and default, listed by method where they differ.
 std::string parameter_help(const std::vector<ParameterOf>& of);
 
-/// "Parameters of icm and annealing"; of `count` methods in all.
+/// Returns the heading of a group of parameters, like "Parameters of icm and annealing". `count` is the
+/// number of all methods.
 std::string parameter_group(const std::vector<ParameterOf>& of, std::size_t count);
 
-/// A method's name and its parameters' defaults.
+/// A method's name and the defaults of its parameters.
 struct MethodParameters {
   std::string_view method;
   std::vector<ParameterValue> parameters;
 };
 
-/// Options for parameters of methods, as text. An object stays where it is until the command has run.
+/// Options for the parameters of methods, kept as text. An object must not move until the command has run.
 class ParameterOptions {
  public:
-  /// Prepares --help: only the parameters of one method are printed.
+  /// Prepares --help to print only the parameters of one method.
   void show_only(std::string_view method) const;
   /// Adds an option for each parameter.
   void add_parameters(App& command, const std::vector<MethodParameters>& methods);
 
-  /// Sets the method's parameters that the command line names. Throws UsageError for a parameter of another
-  /// method, Error(invalid_argument) for a value out of range.
+  /// Sets the parameters that the command line gives. Throws UsageError for a parameter of another method,
+  /// and Error(invalid_argument) for a value out of range.
   template <class Method>
   void set(Method& method) const {
     for (const Given* each : given()) {
@@ -100,7 +103,7 @@ class ParameterOptions {
       set_parameter(method, each->parameter, each->text);
     }
   }
-  /// The parameters that the command line names.
+  /// Returns the names of the parameters that the command line gives.
   std::vector<std::string_view> named() const;
 
  private:
@@ -110,7 +113,7 @@ class ParameterOptions {
     Option option = {};
   };
 
-  /// The options that the command line has.
+  /// Returns the options that the command line gives.
   std::vector<const Given*> given() const;
   /// Throws UsageError if the method lacks the parameter.
   static void check_is_parameter(std::string_view method, const Given& given);
@@ -118,12 +121,13 @@ class ParameterOptions {
   std::deque<Given> options_;  // CLI11's options point into it
 };
 
-/// --method, --preset and the parameters of a task's methods. A preset comes first, then options override.
+/// --method, --preset and the parameters of a task's methods. Parameters given as options override the
+/// preset.
 template <class Methods>
 class MethodOptions : public ParameterOptions {
  public:
   std::string preset;
-  bool background = false;  ///< --background of detect: the named method against a learned background
+  bool background = false;  ///< --background of detect: compare with a learned background
 
   void add_to(App& command) {
     std::vector<MethodParameters> methods;
@@ -142,7 +146,7 @@ class MethodOptions : public ParameterOptions {
     command.before_help([this, presets] { show_only(presets); });
   }
 
-  /// Whether the method has a preset of that name. Throws UsageError for an unknown method.
+  /// Returns whether the method has a preset of that name. Throws UsageError for an unknown method.
   bool has_preset(std::string_view name) const {
     return std::visit(
         [&]<class Method>(const Method& method) {
@@ -153,12 +157,13 @@ class MethodOptions : public ParameterOptions {
         named_method());
   }
 
-  /// The method that --method names, with its defaults. Throws UsageError for an unknown name.
+  /// Returns the method that --method names, with its defaults. Throws UsageError for an unknown name.
   Methods named_method() const {
     return typed([&] { return method_named<Methods>(full_name()); });
   }
 
-  /// Throws UsageError for an unknown name, a value out of range or a parameter of another method.
+  /// Returns the method with its preset and parameters. Throws UsageError for an unknown name, a value out of
+  /// range or a parameter of another method.
   Methods method() const {
     return typed([&] {
       Methods chosen = method_named<Methods>(full_name());
@@ -178,7 +183,7 @@ class MethodOptions : public ParameterOptions {
     return background && !name_.ends_with("-background") ? name_ + "-background" : name_;
   }
 
-  /// Prepares --help: only the presets and parameters of the method.
+  /// Prepares --help to print only the presets and parameters of the chosen method.
   void show_only(Option option) const {
     std::visit(
         [&]<class Method>(const Method& method) {

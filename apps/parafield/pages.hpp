@@ -3,27 +3,28 @@
 #include <string>
 #include <vector>
 
-/// The manual pages and shell completions, written from the options that the program has.
+/// Manual pages and shell completions, generated from the program's options.
 namespace parafield::command {
 
 struct DescribedOption {
   std::vector<std::string> names;  ///< "-o", "--output"; empty for a positional argument
   std::string value;               ///< "FILE"; empty for a flag; name of a positional argument
   std::string help, group;
-  std::string choices;  ///< the values that it takes, where they have names: "auto cpu cuda"
+  std::string choices;  ///< named values, if any: "auto cpu cuda"
   bool takes_file = false, required = false;
 };
 
 struct DescribedCommand {
   std::string name, help;
   std::vector<DescribedOption> options, arguments;
-  std::string end;  ///< lists and examples: a title with a colon, then indented lines, each
+  std::string end;  ///< lists and examples, each a title with a colon followed by indented lines
 };
 
-/// The program with its own options first, then its commands.
+/// The program itself with its own options, followed by its commands.
 using DescribedProgram = std::vector<DescribedCommand>;
 
-/// "parafield-flow.1" of the command `index`, "parafield.1" of the program itself.
+/// Returns the manual page of command `index`, such as parafield-flow.1; index 0 is the program itself,
+/// parafield.1.
 std::string manual_page(const DescribedProgram& program, std::size_t index);
 
 std::string bash_completion(const DescribedProgram& program);

@@ -8,20 +8,21 @@
 
 #include "parafield/method.hpp"
 
-/// Parameters of methods, from their describe(), as text and JSON.
+/// Parameters of methods, taken from their describe(), as text and JSON.
 namespace parafield::command {
 
 /// JSON that keeps the order of its keys.
 using Json = nlohmann::ordered_json;
 
-/// Value of a parameter of any type. An enum is its name.
+/// Value of a parameter of any type. The value of an enum is its name.
 using Value = std::variant<bool, int, float, std::string_view>;
 
 std::string text_of(const Value& value);
-/// The value as JSON. A float becomes the shortest number that gives it: 1e-06, not 9.999999974752427e-07.
+/// Returns the value as JSON. A float becomes the shortest number that reads back as the same float: 1e-06,
+/// not 9.999999974752427e-07.
 Json json_of(const Value& value);
 
-/// Description of a parameter, and its value.
+/// Description and value of a parameter.
 struct ParameterValue {
   std::string_view name, unit;
   std::string help;
@@ -32,7 +33,8 @@ struct ParameterValue {
   bool is_name() const { return std::holds_alternative<std::string_view>(value); }
 };
 
-/// Visitor for describe() that lists the parameters. One class for all methods, so that it compiles once.
+/// Visitor for describe() that lists the parameters. It is not a template, so that it compiles only once for
+/// all methods.
 struct ParameterValues {
   std::vector<ParameterValue> list;
 
@@ -70,19 +72,19 @@ std::string_view name_of(const std::variant<Methods...>& method) {
   return std::visit([](const auto& chosen) { return chosen.name; }, method);
 }
 
-/// Option of a parameter: "--min-eigenvalue" for min_eigenvalue.
+/// Returns the option of a parameter: "--min-eigenvalue" for min_eigenvalue.
 std::string option_name(std::string_view field);
 
-/// Range of a parameter: "1 to 16", "0, 3 or 5 px", "true or false".
+/// Returns the range of a parameter: "1 to 16", "0, 3 or 5 px", "true or false".
 std::string range_text(const ParameterValue& parameter);
 
-/// The description of a parameter: name, type, choices or min and max, default, unit, help.
+/// Returns the description of a parameter: name, type, choices or min and max, default, unit, help.
 Json parameter_json(const ParameterValue& parameter);
 
-/// JSON object of names and values: {"levels": 4}.
+/// Returns an object of names and values: {"levels": 4}.
 Json parameters_json(const std::vector<ParameterValue>& parameters);
 
-/// Options that turn the defaults into `parameters`: "--levels 5 --no-temporal".
+/// Returns the options that turn the defaults into `parameters`: "--levels 5 --no-temporal".
 std::string options_text(const std::vector<ParameterValue>& parameters,
                          const std::vector<ParameterValue>& defaults);
 

@@ -10,7 +10,7 @@ namespace parafield::command {
 namespace {
 
 constexpr double long_seconds = 1;     // shorter work shows no progress
-constexpr double least_seconds = 0.1;  // from one line to the next
+constexpr double least_seconds = 0.1;  // between updates of the line
 
 }  // namespace
 
@@ -66,7 +66,7 @@ void ProgressLine::end() {
 }
 
 void ProgressLine::show(const std::string& text) {
-  std::fprintf(stderr, "\r%-*s", int(shown_), text.c_str());  // spaces over what was longer
+  std::fprintf(stderr, "\r%-*s", int(shown_), text.c_str());  // spaces erase the rest of a longer line
   std::fflush(stderr);
   shown_ = text.size();
 }

@@ -7,11 +7,11 @@
 /// Progress of long runs, for users at a terminal.
 namespace parafield::command {
 
-/// "12 s", "3 min 20 s".
+/// Returns a duration as text: "12 s", "3 min 20 s".
 std::string duration_text(double seconds);
 
-/// A line on stderr about work that takes longer than a second. It is erased when the work is done. Without a
-/// terminal nothing is shown.
+/// A progress line on stderr for work that takes longer than a second. It is erased when the work is done.
+/// Without a terminal nothing is shown.
 class ProgressLine {
  public:
   explicit ProgressLine(bool wanted);
@@ -21,15 +21,16 @@ class ProgressLine {
 
   /// Begins work, such as "estimating".
   void begin(const std::string& work);
-  /// Shows the share, 0..1, of the work that is done. Not from two threads at once.
+  /// Shows the completed share of the work, 0..1. Must not be called from two threads at once.
   void update(double share);
-  /// Shows the number of things that are done, where nobody knows how many will come.
+  /// Shows how many things are done, if the total is unknown.
   void count(int done, const char* things);
-  /// Shows a text of the caller's about the work.
+  /// Shows the caller's own text about the work.
   void say(const std::string& text);
-  /// A function that calls update until the work ends, then does nothing; empty without a line.
+  /// Returns a function that calls update() until the work ends and then does nothing; empty if no line is
+  /// wanted.
   std::function<void(double)> callback();
-  /// Shows work that reports no progress and takes about so many seconds.
+  /// Announces work that reports no progress, with its estimated duration.
   void announce(const std::string& work, double seconds);
   /// Seconds since the work began.
   double elapsed() const;
@@ -42,7 +43,7 @@ class ProgressLine {
 
   const bool wanted_;
   bool works_ = false;
-  std::size_t shown_ = 0;  // characters of the line
+  std::size_t shown_ = 0;  // length of the line on screen
   double shown_at_ = 0;    // seconds since the work began
   std::string work_;
   Clock::time_point begin_ = Clock::now();

@@ -7,8 +7,8 @@
 #include "parafield/parafield.hpp"
 #include "parameters.hpp"
 
-/// Results as text and JSON. Units in JSON: shares 0..1, milliseconds, degrees, px; only CDnet's pwc is in
-/// percent. NaN is null.
+/// Results as text and JSON. JSON units: shares 0..1, milliseconds, degrees, px; only CDnet's pwc is in
+/// percent. NaN is written as null.
 namespace parafield::command {
 
 struct Report {
@@ -16,23 +16,24 @@ struct Report {
   std::string text;
 };
 
-/// Version of the JSON, which docs/report.schema.json describes. It rises when a key goes or changes its meaning,
-/// not when one is added.
+/// Version of the JSON, which docs/report.schema.json describes. It is incremented when a key is removed or
+/// changes its meaning, not when one is added.
 inline constexpr int schema_version = 2;
 
-/// A report that begins with schema_version and the name of the command.
+/// Begins a report with schema_version and the name of the command.
 Report begin_report(const char* command);
 
 /// Adds device, device_name, instruction_set and, on a CPU, threads.
 void add_device(Json& report, const DeviceInfo& info);
 
-/// What `parafield methods` prints: all tasks and their methods, or the tasks that have the named method.
+/// Returns what `parafield methods` prints: all tasks and their methods, or only those that have the named
+/// method.
 Report methods_report(std::string_view name = {});
 
-/// What `parafield devices` prints.
+/// Returns what `parafield devices` prints.
 Report devices_report();
 
-/// Adds scores by their names, and two lines of text.
+/// Adds each score under its name, and two lines of text.
 void add_scores(Report& report, const FlowScores& scores);
 void add_scores(Report& report, const DisparityScores& scores);
 void add_scores(Report& report, const MaskScores& scores);
@@ -40,7 +41,7 @@ void add_scores(Report& report, const MaskScores& scores);
 /// Adds auc and auc_best, and a line of text.
 void add_areas(Report& report, double auc, double auc_best);
 
-/// Adds scores, with those of the confidence if `how` asks for them.
+/// Adds the scores, including the scores of the confidence if `how` asks for them.
 template <class Scores>
 void add_scores(Report& report, const Scores& scores, const EvaluationOptions& how) {
   add_scores(report, scores);
@@ -48,7 +49,7 @@ void add_scores(Report& report, const Scores& scores, const EvaluationOptions& h
     if (how.confidence) add_areas(report, scores.auc, scores.auc_best);
 }
 
-/// Adds the scores that score(how) gives. With a mask, the scores of all pixels are added, too (JSON: "all").
+/// Adds the scores that score(how) returns. With a mask, also adds the scores of all pixels (JSON: "all").
 template <class Score>
 void add_scores_both_ways(Report& report, const EvaluationOptions& how, Score score) {
   if (how.mask) report.text += "inside the mask: ";
@@ -64,16 +65,17 @@ void add_scores_both_ways(Report& report, const EvaluationOptions& how, Score sc
 
 using detail::printable;
 
-/// Prints "parafield: note: " and the text, in one line on stderr. A stderr that cannot be written is no error.
+/// Prints "parafield: note: " and the text as one line on stderr. Failures to write to stderr are ignored.
 void note(const std::string& text);
 
-/// JSON as text, with a line end.
+/// Returns the JSON as text that ends in a newline.
 std::string json_text(const Json& report);
 
-/// Prints text on stdout and flushes. Throws Error(file) if that fails.
+/// Prints text on stdout and flushes. Throws Error(file) on failure.
 void print(const std::string& text);
 
-/// Prints the JSON or the text. If that fails, the error says that the files of the report are complete.
+/// Prints the JSON or the text. If that fails, the error message says that the files named in the report are
+/// complete.
 void print(const Report& report, bool json);
 
 }  // namespace parafield::command

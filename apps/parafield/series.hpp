@@ -11,16 +11,16 @@
 
 namespace parafield::command {
 
-/// Writes the results of a series in the order in which they come, each while the next one is estimated. Its
-/// destructor waits for the last one: what write() uses has to live longer.
+/// Writes the results of a series in order, each while the next one is estimated. The destructor waits for
+/// the last one; whatever write() uses must outlive this object.
 template <class Result>
 class SeriesWriter {
  public:
-  /// `noun`: what a result is, "flow".
+  /// `noun`: what a result is called in messages, such as "flow".
   explicit SeriesWriter(std::string_view noun) : noun_(noun) {}
 
-  /// Calls work(), which begins to write results, and waits for the last one. If it throws, the message also says how
-  /// many were written before.
+  /// Calls work(), which estimates and passes results to begin(), then waits for the last one to be written.
+  /// If an Error is thrown, its message also says how many results were written before.
   template <class Work>
   void during(Work work) {
     try {
@@ -34,7 +34,7 @@ class SeriesWriter {
     }
   }
 
-  /// A result to estimate into; not the one that is being written.
+  /// Returns a result to estimate into, which is not the one being written.
   template <class Task>
   Result& free(const Estimator<Task>& estimator) {
     Result& result = results_[count_ % 2];
@@ -42,11 +42,11 @@ class SeriesWriter {
     return result;
   }
 
-  /// Begins write(result) with the one that free() returned, after the one before.
+  /// Starts write(result) for the result that free() returned, after the previous one has been written.
   void begin(std::function<void(Result&)> write) {
     end();
     Result& result = results_[count_++ % 2];
-    // Where the system gives no thread, it is written when somebody waits for it.
+    // Without a free thread, the result is written when someone waits for it.
     writing_ =
         std::async(std::launch::async | std::launch::deferred, [this, &result, write = std::move(write)] {
           write(result);
@@ -57,7 +57,7 @@ class SeriesWriter {
   int count() const { return count_; }
 
  private:
-  /// Waits for what is being written. Throws what that threw.
+  /// Waits for the result that is being written. Rethrows errors of its write().
   void end() {
     if (writing_.valid()) writing_.get();
   }

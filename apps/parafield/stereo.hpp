@@ -8,14 +8,14 @@
 #include "estimation.hpp"
 #include "frames.hpp"
 
-/// The command stereo: of a pair of images, or of each pair of a stereo camera's video.
+/// The command stereo: disparities of a pair of images, or of each pair of a stereo camera's video.
 namespace parafield::command {
 
-/// Names of the files that are written; empty = not asked for. Those of cameras are CameraOptions'.
+/// Names of the output files; empty = not requested. CameraOptions has the files that need cameras.
 struct StereoFiles {
   std::string disparity, valid, confidence, color;
 
-  /// The files of a series with the number in their names.
+  /// The files of a series with `number` filled into their names.
   StereoFiles numbered(int number) const;
 };
 
@@ -31,20 +31,20 @@ struct StereoCommandOptions : EstimationOptions<Stereo> {
 
   std::vector<Output> outputs() const;
   std::vector<Path> inputs() const;
-  /// Their names as they were given.
+  /// The file names as the user gave them.
   std::vector<std::string> names() const;
-  /// Whether the outputs are named as a series.
+  /// Returns whether the output names are patterns of a series.
   bool is_series() const;
-  /// The options for a pair of a series.
+  /// The options for pair `number` of a series.
   StereoCommandOptions numbered(int number) const;
-  /// Writes the files of a pair. `filled`: pixels that are not valid have been filled in.
+  /// Writes the files of a pair. `filled`: invalid pixels have been filled in.
   void write(const DisparityField& field, bool filled, const CalibratedPair& pair,
              const DisparityColorOptions& colors = {}) const;
 };
 
 StereoEnergy& energy_of(StereoMethod& method);
 
-/// What the command finds out about a pair before it estimates.
+/// What the command finds out about a pair before estimating.
 struct Examined {
   PairFindings findings;
   RowAlignment rows;
@@ -52,20 +52,20 @@ struct Examined {
 
   Examined(const CalibratedPair& pair, const Device& device, const StereoEnergy& energy);
 
-  /// Adds disparities_found, warnings and row_error. Warnings are notes on stderr, too.
+  /// Adds disparities_found, warnings and row_error. Warnings are also printed as notes on stderr.
   void add_to(Report& report, const StereoEnergy& used, bool quiet) const;
 };
 
-/// Frames to estimate from, with a value at every pixel, and which pixels had one.
+/// Frames to estimate from, filled in where pixels had no value, and the masks of the pixels that had one.
 struct KnownPair {
   std::vector<FrameBuffer> frames;
   std::vector<KnownPixels> known;
 
-  /// `read`: masks of the images as they were read. Throws UsageError for masks of images that are rectified.
+  /// `read`: masks of the images as read. Throws UsageError if there are masks and the images are rectified.
   KnownPair(const CalibratedPair& pair, std::vector<KnownPixels> read, bool is_rectified);
 };
 
-/// Estimates and writes the disparities of each pair, for as long as there are images.
+/// Estimates and writes the disparities of each pair until the images end.
 void run_series(const StereoCommandOptions& options, StereoMethod method, const StereoOptions& task);
 
 }  // namespace parafield::command

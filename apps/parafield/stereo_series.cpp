@@ -10,7 +10,7 @@
 namespace parafield::command {
 namespace {
 
-/// Throws UsageError for what is not for outputs that are named as a series.
+/// Throws UsageError for options that a series does not support.
 void check_words(const StereoCommandOptions& options) {
   const auto refuse = [](bool given, const char* option, const char* instead = "") {
     if (given) throw UsageError(fmt::format("{} is not for a series of pairs{}", option, instead));
@@ -20,7 +20,7 @@ void check_words(const StereoCommandOptions& options) {
   refuse(options.energy != "none", "--energy");
 }
 
-/// The images of a stereo camera, pair by pair.
+/// Reads the images of a stereo camera, pair by pair.
 class PairSource {
  public:
   explicit PairSource(const StereoCommandOptions& options)
@@ -36,7 +36,8 @@ class PairSource {
     std::vector<FrameBuffer> images;
     std::vector<KnownPixels> known;
   };
-  /// The next pair, or none at the end. Throws Error(invalid_argument) if only one camera has an image.
+  /// Returns the next pair, or none at the end. Throws Error(invalid_argument) if only one camera has an
+  /// image.
   std::optional<Pair> next() {
     Pair pair;
     KnownPixels known[2];
@@ -57,22 +58,23 @@ class PairSource {
     return pair;
   }
 
-  /// The range that both cameras share.
+  /// Returns the range that both cameras share.
   ValueRange range() const {
     const ValueRange left = left_.range(), right = right_.range();
     return {std::min(left.black, right.black), std::max(left.white, right.white)};
   }
-  /// Number of pairs by the files; more where a file has several images.
+  /// Returns the number of pairs expected from the number of files; there are more if a file has several
+  /// images.
   int expected() const { return int(left_files_.size()); }
-  /// Whether every file has one image, as far as they have been read.
+  /// Returns whether every file read so far has one image.
   bool is_counted() const { return left_.count() <= expected(); }
-  /// Whether neither camera has an image.
+  /// Returns whether neither camera has an image.
   bool is_empty() const { return left_.count() == 0 && right_.count() == 0; }
 
  private:
   static constexpr int ahead = 2;
 
-  /// Half of the files: those of the left (0) or the right camera (1). Throws UsageError.
+  /// Returns half of the files: the left (0) or the right (1) camera's. Throws UsageError.
   static std::vector<std::string> half(const std::vector<std::string>& files, int side) {
     const auto count = std::ptrdiff_t(files.size());
     if (count % 2 == 1)
@@ -114,12 +116,12 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
   const int given = energy.disparities;
   std::optional<Examined> examined;
   std::optional<StereoEstimator> estimator;
-  CalibratedPair reported;  // the first pair's report
+  CalibratedPair reported;  // the first pair, for the report
   Timer timer(Device::cpu()), whole(Device::cpu());
   whole.start();
   std::vector<double> milliseconds;
   DisparityFindings findings;
-  DisparityColorOptions colors;  // one scale for the whole series
+  DisparityColorOptions colors;  // the whole series shares one scale
   SeriesWriter<DisparityField> writer("disparity map");
   ProgressLine line(!options.quiet);
   line.begin("estimating");
@@ -129,7 +131,7 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
       auto images =
           std::make_shared<KnownPair>(*pair, std::move(read->known), !options.camera.calibration.empty());
       const Size size = images->frames[0].size();
-      // A pair that is blank, as the black one that a film begins with, does not say the number of disparities.
+      // A blank pair, such as the black one at the start of a film, does not tell the number of disparities.
       if (!examined || (given == 0 && examined->findings.blank())) {
         if (!examined) {
           reported.json = pair->json;

@@ -34,7 +34,7 @@ void run(const SynthOptions& options) {
   const Scene scene = typed([&] { return render_scene(options.scene, scene_options); });
 
   line.begin("writing");
-  std::vector<std::string> written;  // "flow0000.flo to flow0002.flo"
+  std::vector<std::string> written;  // entries like "flow0000.flo to flow0002.flo"
   const double files = double(scene.frames.size() + scene.flow.size() + scene.occluded.size() +
                               scene.depth.size() + scene.disparity.size() + scene.moving.size());
   write_series(options.folder, [&](const Path& to) {

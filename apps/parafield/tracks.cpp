@@ -22,7 +22,7 @@ struct TrackScores {
   int count = 0;                    // tracks with known truth
 };
 
-/// Scores of tracks. Their truth is that of the nearest pixel.
+/// Returns the scores of tracks, compared with the true flow at the nearest pixel.
 TrackScores scores_of(const std::vector<Track>& tracks, const FlowField& truth) {
   std::vector<double> errors;
   for (const Track& track : tracks) {
@@ -40,7 +40,7 @@ TrackScores scores_of(const std::vector<Track>& tracks, const FlowField& truth) 
   return scores;
 }
 
-/// Drops the tracks that begin or end nearest to a pixel without a value.
+/// Drops tracks that begin or end at a pixel without a value (nearest pixel).
 void drop_unknown(std::vector<Track>& tracks, const KnownPixels& known0, const KnownPixels& known1) {
   const auto is_unknown = [](const KnownPixels& known, float x, float y) {
     if (!known) return false;
@@ -52,7 +52,7 @@ void drop_unknown(std::vector<Track>& tracks, const KnownPixels& known0, const K
   });
 }
 
-/// The frame with an arrow from each feature to its match.
+/// Returns the frame with an arrow from each feature to its match.
 FrameBuffer picture_of(const Frame& frame, const std::vector<Track>& tracks) {
   FlowField flow(frame.size());  // valid nowhere
   for (const Track& track : tracks) {

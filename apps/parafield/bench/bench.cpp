@@ -26,8 +26,8 @@ std::vector<BenchDevice> chosen_devices(const BenchOptions& options) {
   return found;
 }
 
-/// The real sequence. A folder given by --data must have that of a chosen task; that of PARAFIELD_DATA may
-/// lack it.
+/// Returns the task's real sequence. A folder given by --data must have it; the folder in PARAFIELD_DATA need
+/// not.
 template <class Task>
 std::optional<BenchSequence<Task>> chosen_data(const BenchOptions& options) {
   if (!options.data.empty()) return read_bench_data<Task>(options.data);
@@ -36,7 +36,7 @@ std::optional<BenchSequence<Task>> chosen_data(const BenchOptions& options) {
   return read_bench_data<Task>(folder);
 }
 
-/// A run of the command: measures, and prints rows as they come.
+/// One run of the command: measures, and prints each row when it is ready.
 class Bench {
  public:
   Bench(const BenchOptions& options, std::vector<Size> sizes, std::optional<EarlierTimes> earlier)
@@ -51,7 +51,7 @@ class Bench {
     has_table_ = !is_json_ || !options.json_file.empty();
   }
 
-  /// Measures how fast the devices copy, and begins the reports.
+  /// Measures the copy bandwidth of the devices and begins the reports.
   void begin() {
     report_ = begin_report("bench").json;
     report_["version"] = version();
@@ -95,7 +95,7 @@ class Bench {
                 one, *scene, data, {{.fixed = options_.repeats}, options_.streams, &device.meter});
             add_measured(row, cells, one, measured, device, *scene, data, extras_);
             if (earlier_) cells.push_back(earlier_->compare(row));
-          } catch (const Error& problem) {  // the other cases are still measured
+          } catch (const Error& problem) {  // the remaining cases are still measured
             row["error"] = problem.what();
             failure = fmt::format("failed: {}", problem.what());
             ++failed_;
@@ -108,7 +108,7 @@ class Bench {
     tables_.push_back(std::move(table));
   }
 
-  /// Writes the reports. Throws if measurements failed or have become slower.
+  /// Writes the reports. Throws if a measurement failed or has become slower.
   void end() {
     if (!options_.markdown_file.empty()) {
       std::string text = "# parafield bench\n\n";

@@ -7,7 +7,7 @@
 #include "bench/bench.hpp"
 #include "options.hpp"
 
-/// Options of `parafield bench`, and the methods that they name.
+/// Options of `parafield bench`, and the methods that they select.
 namespace parafield::command {
 
 struct BenchOptions {
@@ -35,7 +35,8 @@ void for_each_task(const BenchOptions& options, Visit visit) {
 template <class Task>
 using ChosenMethods = std::vector<std::pair<typename Task::Method, std::string>>;
 
-/// The named methods that the task has, or its default, with all their presets or with the given one.
+/// Returns the named methods that the task has, or the task's default method if none is named, each with all
+/// its presets or with the given one.
 template <class Task>
 ChosenMethods<Task> chosen_methods(const BenchOptions& options) {
   ChosenMethods<Task> chosen;
@@ -61,7 +62,7 @@ ChosenMethods<Task> chosen_methods(const BenchOptions& options) {
   return chosen;
 }
 
-/// Throws UsageError for a method that no chosen task has, and for a task that has none of the methods.
+/// Throws UsageError if no chosen task has one of the named methods, or if a task has none of them.
 inline void check_methods(const BenchOptions& options) {
   std::vector<std::string_view> known;
   std::vector<bool> found(options.methods.size());

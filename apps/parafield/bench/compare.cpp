@@ -20,7 +20,7 @@ std::string text_of_file(const std::string& file) {
   return text.str();
 }
 
-/// The median of one way, or 0.
+/// Returns the median of one kind of measurement (`way`), or 0 if the row lacks it.
 double median_of(const Json& row, const char* way) {
   const auto times = row.find(way);
   if (times == row.end() || !times->is_object()) return 0;
@@ -28,7 +28,7 @@ double median_of(const Json& row, const char* way) {
   return median != times->end() && median->is_number() ? median->get<double>() : 0;
 }
 
-/// Whether they are the same once they are written, in any order of their keys.
+/// Returns whether both are equal after serialization, regardless of the order of their keys.
 bool are_same(const Json& a, const Json& b) {
   return nlohmann::json::parse(a.dump()) == nlohmann::json::parse(b.dump());
 }

@@ -5,28 +5,28 @@
 
 #include "report.hpp"
 
-/// Comparison of measurements with those of an earlier `parafield bench`.
+/// Comparison of measurements with the results of an earlier `parafield bench`.
 namespace parafield::command {
 
-/// Times are more than the tolerance above earlier ones. The exit code is 3.
+/// Thrown if times exceed the earlier ones by more than the tolerance. The exit code is 3.
 struct RegressionError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Earlier measurements, and what the comparison with them has found so far.
+/// Earlier measurements, and the result of the comparison so far.
 class EarlierTimes {
  public:
-  /// Reads a file that `bench --json FILE` has written. `tolerance`: percent. Throws Error(file) if it cannot
-  /// be read, and Error(invalid_argument) if it is something else.
+  /// Reads a file written by `bench --json FILE`. `tolerance` is in percent. Throws Error(file) if the file
+  /// cannot be read, and Error(invalid_argument) if it is not such a report.
   EarlierTimes(const std::string& file, double tolerance);
 
-  /// Adds the ratios of a row's times to the earlier ones of the same task, method, preset, planes, device
-  /// and size. Returns them as text.
+  /// Adds the ratio of each of the row's times to the earlier time for the same task, method, preset, planes,
+  /// device and size. Returns the ratios as text.
   std::string compare(Json& row);
-  /// Adds what it was compared with.
+  /// Adds the earlier file, its commit and the tolerance to the report.
   void describe(Json& report) const;
   /// Throws RegressionError if times have grown by more than the tolerance, and Error(invalid_argument) if
-  /// the file had none of the rows.
+  /// the earlier file had none of the rows.
   void check() const;
 
  private:
@@ -36,7 +36,7 @@ class EarlierTimes {
   double tolerance_;
   Json report_;
   int compared_ = 0;
-  std::vector<std::string> longer_;  // of the rows
+  std::vector<std::string> longer_;  // descriptions of times that have grown too much
 };
 
 }  // namespace parafield::command

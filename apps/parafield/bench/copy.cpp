@@ -15,8 +15,8 @@ double of_cuda(const DeviceInfo& device) {
   return 2 * double(bytes) / (gpu_copy_milliseconds(device.device.index, bytes) / 1000);
 }
 
-/// Threads that are started for each copy would take a good part of its time: each copies its share several
-/// times.
+/// Each thread copies its share several times, because otherwise starting threads would take a large part of
+/// the time.
 double of_cpu(const DeviceInfo& device) {
   const std::size_t bytes = std::min(std::size_t(128) << 20, device.memory / 16);
   constexpr int times = 2;

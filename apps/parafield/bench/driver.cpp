@@ -12,7 +12,7 @@
 namespace parafield::command {
 namespace {
 
-/// A function of the driver.
+/// Returns a function of the driver, or null.
 template <class Function>
 Function* driver_function(const char* name) {
   static void* const library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -28,7 +28,7 @@ void call(const char* name, Arguments... arguments) {
     throw Error(ErrorCode::device, fmt::format("{} of CUDA's driver failed: error {}", name, error));
 }
 
-/// Something of the driver that is given back at the end of its scope.
+/// Owns a driver object and releases it at the end of the scope.
 template <class Handle>
 class Held {
  public:
@@ -46,7 +46,8 @@ class Held {
   Handle handle_ = {};
 };
 
-/// The device's context, which the library shares, while it is the thread's.
+/// Makes the device's primary context, shared with the library, current on this thread for the object's
+/// lifetime.
 class Current {
  public:
   explicit Current(int index) {
@@ -92,11 +93,11 @@ double gpu_copy_milliseconds(int index, std::size_t bytes) {
   call("cuMemAlloc_v2", from.address(), bytes);
   call("cuMemAlloc_v2", to.address(), bytes);
   Held<void*> stream("cuStreamDestroy_v2"), begin("cuEventDestroy_v2"), end("cuEventDestroy_v2");
-  call("cuStreamCreate", stream.address(), 1U);  // does not wait for the legacy stream
+  call("cuStreamCreate", stream.address(), 1U);  // does not synchronize with the legacy stream
   call("cuEventCreate", begin.address(), 0U);
   call("cuEventCreate", end.address(), 0U);
   std::array<float, 5> times = {};
-  for (std::size_t i = 0; i < times.size() + 1; ++i) {  // the first one is not counted
+  for (std::size_t i = 0; i < times.size() + 1; ++i) {  // the first time is dropped
     call("cuEventRecord", static_cast<void*>(begin), static_cast<void*>(stream));
     for (int j = 0; j < copies; ++j)
       call("cuMemcpyDtoDAsync_v2", static_cast<Address>(to), static_cast<Address>(from), bytes,

@@ -3,14 +3,15 @@
 #include <cstddef>
 #include <string>
 
-/// What `parafield bench` asks CUDA's driver, libcuda.so.1. It is loaded when it is used.
+/// The functions of CUDA's driver, libcuda.so.1, that `parafield bench` needs. The driver is loaded on first
+/// use.
 namespace parafield::command {
 
-/// "GPU-" and the identifier of a CUDA device, as NVML writes it; empty if the driver does not tell it.
+/// Returns "GPU-" and the UUID of a CUDA device, as NVML writes it, or "" if the driver does not report it.
 std::string gpu_identifier(int index);
 
-/// Milliseconds of one copy of `bytes` within a CUDA device's memory: the median of several series of copies
-/// that follow each other. Throws Error(device).
+/// Returns the milliseconds of one copy of `bytes` bytes within a CUDA device's memory: the median of several
+/// series of back-to-back copies. Throws Error(device).
 double gpu_copy_milliseconds(int index, std::size_t bytes);
 
 }  // namespace parafield::command

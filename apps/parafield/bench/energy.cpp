@@ -15,7 +15,7 @@
 namespace parafield::command {
 namespace {
 
-/// A function of a library that is loaded at run time; null if it lacks it.
+/// Returns a function of a library loaded at run time, or null if the library lacks it.
 template <class Function>
 Function* function_of(void* library, const char* name) {
   return reinterpret_cast<Function*>(::dlsym(library, name));
@@ -31,7 +31,7 @@ EnergyMeter nvml_meter(int index) {
   if (!init || !find || !read) return {{}, "NVML lacks functions"};
   if (const int error = init()) return {{}, fmt::format("NVML does not start: error {}", error)};
   const std::string name = gpu_identifier(index);
-  void* device = nullptr;  // devices that CUDA_VISIBLE_DEVICES hides have numbers in NVML: names are safe
+  void* device = nullptr;  // NVML also numbers devices hidden by CUDA_VISIBLE_DEVICES: use names
   if (const int error = name.empty() ? -1 : find(name.c_str(), &device))
     return {{}, fmt::format("NVML does not know the device: error {}", error)};
   unsigned long long millijoules = 0;
@@ -51,7 +51,7 @@ std::optional<double> number_in(const std::filesystem::path& file) {
   return number;
 }
 
-/// The counter of one package. It begins again at 0 when it reaches its range.
+/// The counter of one package. It wraps to 0 at its range.
 struct Package {
   std::filesystem::path file;
   double range = 0, last = 0, sum = 0;  // microjoules
@@ -105,9 +105,9 @@ std::optional<Energy> measure_energy(const EnergyMeter& meter, double seconds,
                                      const std::function<long()>& push_some) {
   using Clock = std::chrono::steady_clock;
   using Seconds = std::chrono::duration<double>;
-  constexpr double step = 0.02, limit = 2;  // seconds between readings, and without a change
+  constexpr double step = 0.02, limit = 2;  // seconds between readings, and the longest without a change
   long frames = 0;
-  /// Pushes until the counter changes, but at least for a time. Returns its new value.
+  /// Pushes until the counter changes, but for at least `least` seconds. Returns the counter's new value.
   const auto next_change = [&](double from, double least) -> std::optional<double> {
     const auto begin = Clock::now();
     for (;;) {
@@ -116,7 +116,7 @@ std::optional<Energy> measure_energy(const EnergyMeter& meter, double seconds,
       while (Seconds(Clock::now() - step_begin).count() < step);
       const double elapsed = Seconds(Clock::now() - begin).count();
       if (elapsed < least)
-        continue;  // reading takes NVML milliseconds, in which the device may have nothing to do
+        continue;  // NVML takes milliseconds to read, during which the device may be idle
       const std::optional<double> now = meter.joules();
       if (!now || elapsed > least + limit) return {};
       if (*now != from) return now;
@@ -128,7 +128,7 @@ std::optional<Energy> measure_energy(const EnergyMeter& meter, double seconds,
   const auto begin = Clock::now();
   frames = 0;
   std::optional<double> last = next_change(*first, seconds);
-  if (last) last = next_change(*last, 0);  // from change to change
+  if (last) last = next_change(*last, 0);  // end at a change, too
   if (!last) return {};
   return Energy{*last - *first, Seconds(Clock::now() - begin).count(), frames};
 }

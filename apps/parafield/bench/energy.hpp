@@ -6,24 +6,25 @@
 
 #include "parafield/device.hpp"
 
-/// Energy that a device takes, where the machine tells it.
+/// Energy that a device consumes, if the machine can measure it.
 namespace parafield::command {
 
-/// A counter of energy. It counts the whole device, with whatever else runs there.
+/// An energy counter. It covers the whole device, including the work of other processes.
 struct EnergyMeter {
-  std::string source;   ///< "nvml" or "rapl"; empty where there is no counter
-  std::string missing;  ///< why there is none
+  std::string source;   ///< "nvml" or "rapl"; empty if there is no counter
+  std::string missing;  ///< why there is no counter
   std::function<std::optional<double>()> joules =
-      {};  ///< since some start; empty if it cannot be read any more
+      {};  ///< energy since an arbitrary start; empty if reading fails
 
   explicit operator bool() const { return !source.empty(); }
 };
 
-/// The counter of a GPU, of its board: by NVML, whose library is loaded when this is called. Of a CPU: that
-/// of its packages in /sys/class/powercap (RAPL), which often only root may read.
+/// Returns the energy counter of a device. For a GPU, it covers the board and comes from NVML, which this
+/// call loads. For a CPU, it covers the packages in /sys/class/powercap (RAPL), which often only root may
+/// read.
 EnergyMeter energy_meter(const Device& device);
 
-/// The packages' counters in a folder like /sys/class/powercap.
+/// Returns the counter of all packages in a folder laid out like /sys/class/powercap.
 EnergyMeter rapl_meter(const std::string& folder);
 
 struct Energy {
@@ -31,8 +32,9 @@ struct Energy {
   long frames = 0;
 };
 
-/// Calls push_some(), which returns the number of frames that it solved and waited for, for `seconds` or
-/// longer. The time begins and ends when the counter changes. Empty if it does not change.
+/// Calls push_some() repeatedly for at least `seconds`; it must return the number of frames that it has
+/// solved and waited for. The measurement starts and ends at a change of the counter. Empty if the counter
+/// does not change.
 std::optional<Energy> measure_energy(const EnergyMeter& meter, double seconds,
                                      const std::function<long()>& push_some);
 

@@ -19,17 +19,17 @@ std::vector<FrameBuffer> copies(const std::vector<FrameBuffer>& frames, Memory m
   return there;
 }
 
-/// Index i of the sequence 0 1 2 3 2 1 0 1 ...: neighbors in it are neighbors in the scene.
+/// Returns element i of the sequence 0 1 2 3 2 1 0 1 ..., whose neighbors are neighbors in the scene, too.
 std::size_t there_and_back(std::size_t i, std::size_t count) {
   if (count < 2) return 0;
   const std::size_t period = 2 * (count - 1), phase = i % period;
   return phase < count ? phase : period - phase;
 }
 
-/// Calls that are not timed, because they allocate and record.
+/// Number of untimed calls, which allocate and record.
 constexpr int warm_up = 3;
 
-/// Pushes frames or pairs of a sequence, there and back.
+/// Pushes the frames or pairs of a sequence, forward and then backward.
 template <class Task>
 class Pusher {
  public:
@@ -75,7 +75,7 @@ Times measure_stream(Estimator<Task>& estimator, const std::vector<FrameBuffer>&
   return measure(repeats, timer, [&](int) { pusher.push(); });
 }
 
-/// One frame pushed to a pipelined estimator. Pairs are not pipelined.
+/// Times pushes of one frame to a pipelined estimator. Pairs are not pipelined.
 template <class Task>
 std::optional<Times> measure_overlapped(const Case<Task>& one, const std::vector<FrameBuffer>& frames,
                                         Timer& timer, const Repeats& repeats) {
@@ -88,11 +88,12 @@ std::optional<Times> measure_overlapped(const Case<Task>& one, const std::vector
   return {};
 }
 
-/// Frames a second of several estimators at once. Each has a thread of its own, which pushes frames.
+/// Returns the total frames per second of several concurrent estimators, each with a thread that pushes
+/// frames.
 template <class Task>
 double frames_per_second(const Case<Task>& one, const std::vector<FrameBuffer>& frames, int streams) {
   constexpr double seconds = 2;
-  constexpr int ahead = 8;  // frames that a thread may be ahead of the device
+  constexpr int ahead = 8;  // number of frames that a thread may run ahead of the device
   std::atomic<int> ready = 0;
   std::atomic<bool> begun = false, ended = false;
   std::vector<long> pushed(std::size_t(streams), 0);
@@ -136,7 +137,7 @@ std::optional<Energy> energy_of_pushes(Estimator<Task>& estimator, const std::ve
                                        const EnergyMeter& meter, double milliseconds) {
   constexpr double seconds = 1;
   const int some =
-      std::clamp(int(10 / milliseconds), 1, 8);  // the device goes from one to the next without waiting
+      std::clamp(int(10 / milliseconds), 1, 8);  // several, so that the device is not idle between frames
   Pusher<Task> pusher(estimator, frames);
   return measure_energy(meter, seconds, [&]() -> long {
     for (int i = 0; i < some; ++i) pusher.push();
@@ -145,7 +146,7 @@ std::optional<Energy> energy_of_pushes(Estimator<Task>& estimator, const std::ve
   });
 }
 
-/// The number of disparities that the method has now.
+/// Returns the number of disparities that the method currently uses.
 template <class Task>
 int disparities_of(const Estimator<Task>& estimator) {
   for (const ParameterValue& parameter : parameters_of(estimator.method()))
@@ -187,7 +188,7 @@ Measurement measure_case(const Case<Task>& one, const BenchSequence<Task>& scene
   measured.workspace_bytes = estimator.workspace_bytes();
   if (effort.meter && *effort.meter)
     measured.energy = energy_of_pushes<Task>(estimator, resident, *effort.meter, measured.streaming.median);
-  // With host frames the call returns when the result is in host memory.
+  // With host frames, the call returns once the result is in host memory.
   measured.end_to_end = measure_calls<Task>(estimator, host, wall_timer, repeats);
   measured.overlapped = measure_overlapped<Task>(one, host, wall_timer, repeats);
   measured.scene = score_sequence(estimator, scene);
@@ -196,7 +197,7 @@ Measurement measure_case(const Case<Task>& one, const BenchSequence<Task>& scene
   if (data && frames_of_call<Task>(one.method) <= data->frames.size()) {
     typename Task::Options options;
     options.device = device;
-    Estimator<Task> of_data(one.method, data->frames.front().size(), options);  // it may have another size
+    Estimator<Task> of_data(one.method, data->frames.front().size(), options);  // the size may differ
     measured.data = score_sequence(of_data, *data);
   }
   return measured;

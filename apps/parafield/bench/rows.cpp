@@ -23,14 +23,14 @@ std::string times_text(const Times& times) {
   return fmt::format("{:.3f} ({:.3f}-{:.3f})", times.median, times.p10, times.p90);
 }
 
-/// Text of a number with three digits or so.
+/// Formats a number with about three digits.
 std::string short_number(double value) {
   const int before = value >= 1 ? int(std::log10(value)) + 1 : 1;
   return fmt::format("{:.{}f}", value, std::max(0, 3 - before));
 }
 
 struct Rate {
-  double gigabytes, share;  // a second; of the copy bandwidth
+  double gigabytes, share;  // GB/s, and its share of the copy bandwidth
 };
 Rate rate_of(std::size_t bytes, const Times& times, double copy_bandwidth) {
   const double rate = double(bytes) / (times.median / 1000);
@@ -198,8 +198,7 @@ void add_measured(Json& row, std::vector<std::string>& cells, const Case<Task>& 
     for (const auto& [name, value] : scores) {
       json[name] = value;
       if (name == "aae_degrees") {
-        // Execution time and accuracy in one number (Marzat section 4): microseconds for a pixel times
-        // degrees.
+        // Execution time and accuracy combined (Marzat section 4): microseconds per pixel times degrees.
         const double pixels = double(one.size.width) * one.size.height;
         const double etato = measured.resident.median * 1000 / pixels * value;
         json["etato_microsecond_degrees_per_pixel"] = etato;

@@ -9,10 +9,10 @@
 /// Measurements as JSON, as lines of a table and as Markdown.
 namespace parafield::command {
 
-/// What `parafield bench` knows of a device beside its name.
+/// A device, with its properties that `parafield bench` measures or needs.
 struct BenchDevice {
   DeviceInfo info;
-  double copy_bandwidth = 0;  ///< bytes a second
+  double copy_bandwidth = 0;  ///< bytes per second
   EnergyMeter meter;
 };
 
@@ -20,7 +20,7 @@ Json device_json(const BenchDevice& device);
 /// "cpu: AMD EPYC, v4, 2 threads; copies 20 GB/s; energy not measured: why".
 std::string device_text(const BenchDevice& device);
 
-/// Columns that some runs have.
+/// Optional columns.
 struct BenchExtras {
   bool energy = false, compares = false;
   int streams = 0;
@@ -29,11 +29,11 @@ struct BenchExtras {
 /// The measurements of one task.
 class BenchTable {
  public:
-  /// `scene`, `data`: names of sequences; `data` may be empty.
+  /// `scene` and `data` are names of sequences; `data` may be empty.
   BenchTable(std::string_view task, std::string_view scene, std::string_view data, const BenchExtras& extras);
 
-  std::string head() const;  ///< notes and the names of the columns
-  /// Adds a row with as many cells as there are columns, or with fewer and `rest` after them. Returns its
+  std::string head() const;  ///< notes and column names
+  /// Adds a row: a cell for each column, or fewer cells followed by the text `rest`. Returns the row as a
   /// line.
   std::string add(std::vector<std::string> cells, std::string rest = {});
   std::string markdown() const;
@@ -52,14 +52,14 @@ class BenchTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// The task, method, device and size of a row as JSON.
+/// Returns the task, method, device and size of a row as JSON.
 template <class Task>
 Json case_json(const Case<Task>& one);
-/// The same as the first cells of a row.
+/// Returns the same as the first cells of a row.
 template <class Task>
 std::vector<std::string> case_cells(const Case<Task>& one);
 
-/// Adds measurements of a case to its JSON and to its cells.
+/// Adds the measurements of a case to its JSON and its cells.
 template <class Task>
 void add_measured(Json& row, std::vector<std::string>& cells, const Case<Task>& one,
                   const Measurement& measured, const BenchDevice& device, const BenchSequence<Task>& scene,

@@ -24,7 +24,7 @@ std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder)
   return files;
 }
 
-/// Labels of CDnet from a mask of 0 and 1.
+/// Returns CDnet labels made from a mask of 0 and 1.
 FrameBuffer labels_of(View<const std::uint8_t> moving) {
   FrameBuffer labels(moving.size(), PixelFormat::gray_u8);
   for (int y = 0; y < moving.height; ++y)
@@ -46,7 +46,7 @@ BenchSequence<Task> bench_scene(Size size) {
   } else if constexpr (std::is_same_v<Task, Stereo>) {
     sequence.truth = std::move(scene.disparity);
   } else {
-    sequence.truth.emplace_back();  // moving[i] is of frame i + 1
+    sequence.truth.emplace_back();  // moving[i] belongs to frame i + 1
     for (const auto& moving : scene.moving) sequence.truth.push_back(labels_of(moving));
   }
   return sequence;

@@ -14,21 +14,21 @@
 #include "serve/serve.hpp"
 #include "serve/uploads.hpp"
 
-/// What the server answers with. Requests and answers with pixels are packed: the length of a JSON text (4
-/// bytes, little-endian), the text, then bytes. A request's bytes are those of its files, one behind the
-/// other; the JSON has their "files": [{"name", "size"}, ...]. An answer's are planes, row by row without
-/// gaps; the JSON has their "planes": [{"name", "type", "width", "height", "offset"}, ...], with "offset" a
+/// Requests to the server and its answers. Those with pixels are packed: the length of a JSON text (4 bytes,
+/// little-endian), the text, then bytes. In a request, the bytes are its files, back to back, which the JSON
+/// lists as "files": [{"name", "size"}, ...]. In an answer, they are planes, row by row without gaps, which
+/// the JSON lists as "planes": [{"name", "type", "width", "height", "offset"}, ...], where "offset" is a
 /// multiple of 4.
 namespace parafield::command {
 
-/// A request with files. It refers to the body, which has to outlive it.
+/// A request with files. It refers to the body, which must outlive it.
 struct PackedRequest {
   static constexpr std::size_t most_json = 100000;  ///< bytes
 
   Json head;
   std::vector<Upload> files;
 
-  /// Throws Error(format) for a body that is not packed so.
+  /// Throws Error(format) if the body is not packed in this format.
   explicit PackedRequest(std::string_view body);
 };
 
@@ -56,15 +56,15 @@ class PackedAnswer {
   std::string bytes_;
 };
 
-/// The last results, for files of them that are asked for later.
+/// Keeps the latest results, so that the page can ask for their files later.
 class ServeResults {
  public:
   using Result = std::variant<FlowField, DisparityField, MotionMask>;
 
   /// Keeps a result. Returns its id and the names of its files: {"id", "files": ["flow.flo", ...]}.
   Json keep(Result result);
-  /// Content of a file. Throws Error(file) for a result that is not kept or a name that it has not, and what
-  /// the writers throw.
+  /// Returns the content of a file. Throws Error(file) if the result is no longer kept or has no such file,
+  /// and whatever the writers throw.
   std::string file(const std::string& id, const std::string& name) const;
 
  private:
@@ -78,19 +78,21 @@ class ServeResults {
   std::deque<Kept> kept_;
 };
 
-/// Random digits and letters that nobody can guess.
+/// Returns unguessable random digits and letters.
 std::string random_word();
 
-/// Methods and options of all tasks, devices, scenes and limits.
+/// Returns the methods and options of all tasks, the devices, scenes and limits.
 Json capabilities(const ServeOptions& options);
 
-/// The frames of a file for the page to show: "start" and "count" in the head say which ones of a video.
+/// Returns the frames of a file for the page to show. For a video, "start" and "count" in the head select
+/// them.
 PackedAnswer show_frames(const PackedRequest& request, const ServeOptions& options, ServeJobs::Job& job);
 
-/// A rendered scene that suits the task: its frames, as show_frames has them.
+/// Returns the frames of a rendered scene that suits the task, in the format of show_frames.
 PackedAnswer example_frames(const std::string& task, ServeJobs::Job& job);
 
-/// Solves: "task", "method", "preset", "parameters", "options" and "device" in the head say how.
+/// Estimates the request's frames as "task", "method", "preset", "parameters", "options" and "device" in the
+/// head say.
 PackedAnswer estimate_for_page(const PackedRequest& request, const ServeOptions& options,
                                ServeResults& results, ServeJobs::Job& job);
 

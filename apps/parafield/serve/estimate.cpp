@@ -7,10 +7,11 @@
 namespace parafield::command {
 namespace {
 
-/// The longest list of frames of a request, and their pixels as a multiple of those that a frame may have.
+/// Limits of a request: the number of frames, and their pixels together as a multiple of the limit for one
+/// frame.
 constexpr std::size_t most_frames = 64;
 constexpr double most_frames_pixels = 10;
-/// A call that is shorter is made a second time, which shows the time of one more frame.
+/// A shorter call is repeated once, to show the time without first-call costs.
 constexpr double short_milliseconds = 500;
 
 std::string text_in(const Json& head, const char* key) {
@@ -18,7 +19,7 @@ std::string text_in(const Json& head, const char* key) {
   return found != head.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-/// Sets the parameters that the object `key` has, as text, numbers or booleans.
+/// Sets the parameters in the object `key`, which are text, numbers or booleans.
 template <class Parameters>
 void set_all(Parameters& parameters, const Json& head, const char* key) {
   const auto given = head.find(key);
@@ -55,7 +56,8 @@ struct AskedFrames {
   std::vector<KnownPixels> known;
   std::vector<Frame> views;
 
-  /// `fills`: pixels without a value are filled. Motion detection leaves them to its methods.
+  /// `fills`: fill in pixels without a value. For motion detection this is false, because its methods handle
+  /// them.
   AskedFrames(const Uploads& uploads, bool fills, double most_pixels, ServeJobs::Job& job) {
     FrameOptions reading;
     reading.fills = fills;
@@ -83,7 +85,7 @@ struct AskedFrames {
   }
 };
 
-/// The frame that the result belongs to: the first of two, the middle one of more.
+/// Returns the index of the frame that the result belongs to: the first of two, the middle one of more.
 std::size_t own_frame(const Flow&, std::size_t frames) { return (frames - 1) / 2; }
 std::size_t own_frame(const Stereo&, std::size_t) { return 0; }
 std::size_t own_frame(const Detection&, std::size_t frames) { return frames - 1; }
@@ -127,7 +129,8 @@ void add_result(PackedAnswer& answer, Report& report, const MotionMask& mask, co
   report.json["valid"] = double(count_of(mask.valid)) / pixels;
 }
 
-/// What is said of a pair before it is solved. The number of disparities that is found is set.
+/// Examines a pair before it is solved: reports what was found, and sets the number of disparities if it was
+/// not given.
 void examine(Report& report, const AskedFrames& asked, StereoMethod& method, const Device& device) {
   if (asked.views.size() != 2)
     throw Error(ErrorCode::invalid_argument,

@@ -8,11 +8,12 @@
 namespace parafield::command {
 namespace {
 
-/// Frames of one answer at most, and their pixels as a multiple of those that a frame may have.
+/// Limits of an answer: the number of frames, and their pixels together as a multiple of the limit for one
+/// frame.
 constexpr int most_shown = 32;
 constexpr double most_shown_pixels = 3;
 
-/// The frame in 8-bit color, black to white of its range.
+/// Returns the frame in 8-bit color; its range maps to black to white.
 FrameBuffer shown_frame(const Frame& frame) {
   const Image<std::uint8_t> nothing(frame.size());
   return overlay_mask(frame, MotionMaskView{nothing});
@@ -29,7 +30,7 @@ void add_frame(PackedAnswer& answer, const FrameBuffer& frame) {
                                    {"range", {json_of(range.black), json_of(range.white)}}});
 }
 
-/// The next frame of pictures or of a video.
+/// Returns the next frame of a list of pictures or of a video.
 using NextFrame = std::function<std::optional<FrameBuffer>()>;
 
 int whole_number(const Json& head, const char* key, int otherwise, int least, int most) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The server: who may ask, what is asked for, and answers as HTTP. A page of another site may make a browser
-// send requests here. So each request has to name this server as its host and, where a browser says it, as its
-// origin; and no connection serves two requests, so that no part of a refused one is read as another.
+// The server: access control, routes, and answers as HTTP. A page of another site may make a browser send
+// requests here. Therefore each request must name this server as its host and, if the browser sends one, as
+// its origin. A connection serves only one request, so that no part of a refused request is read as another.
 #include <httplib.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -52,7 +52,7 @@ void answering(HttpResponse& response, Work work) {
     answer_error(response, Status::busy, busy.message);
   } catch (const Error& error) {
     const ErrorCode code = error.code();
-    if (code == ErrorCode::cancelled) {  // a browser would report an error status in its console
+    if (code == ErrorCode::cancelled) {  // browsers log error statuses to their console
       response.status = Status::cancelled;
       return;
     }
@@ -68,8 +68,8 @@ void answering(HttpResponse& response, Work work) {
   }
 }
 
-/// Why a request is refused, by what a browser says of itself; empty if it is not. `hosts` are this server's
-/// names.
+/// Returns why a request is refused, judged by its headers, or "" if it is accepted. `hosts` are this
+/// server's names.
 std::string refusal(const HttpRequest& request, const std::vector<std::string>& hosts) {
   const auto lower = [](std::string text) {
     std::ranges::transform(text, text.begin(), [](unsigned char c) { return char(std::tolower(c)); });
@@ -91,8 +91,8 @@ std::string refusal(const HttpRequest& request, const std::vector<std::string>& 
   return {};
 }
 
-/// Reads the body. One that is too large is read to its end, if that is near, but not kept: so the client
-/// reads the answer. Returns whether it was kept.
+/// Reads the body and returns whether it fits. A body that is too large is discarded but still read for up to
+/// 10 s, because the client reads the answer only after sending it.
 bool read_body(const HttpRequest& request, const httplib::ContentReader& reader, std::size_t most,
                std::string& body) {
   constexpr auto longest = std::chrono::seconds(10);
@@ -119,7 +119,7 @@ class Server {
     server_.new_task_queue = [] { return new httplib::ThreadPool(16); };
     server_.set_keep_alive_max_count(1);
     server_.set_tcp_nodelay(true);
-    // Not SO_REUSEPORT, with which two servers would share a port.
+    // Not SO_REUSEPORT, which would let two servers share a port.
     server_.set_socket_options([](auto socket) {
       const int yes = 1;
       setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
@@ -173,7 +173,7 @@ class Server {
   }
 
  private:
-  /// The page is alone: it loads nothing of others, and no other page shows or reads it.
+  /// Isolates the page: it loads nothing from other sites, and no other page can embed or read it.
   static void add_headers(HttpResponse& response) {
     constexpr std::pair<const char*, const char*> headers[] = {
         {"Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"},
@@ -242,7 +242,7 @@ class Server {
                  [this](const HttpRequest& request, HttpResponse& response, const httplib::ContentReader&) {
                    answer_json(response, {{"cancelled", jobs_.cancel(request.get_param_value("job"))}});
                  });
-    // Without a reader, a body would be kept whole, however long it is.
+    // Without a content reader, cpp-httplib would store the whole body, whatever its length.
     server_.Post(".*", [](const HttpRequest& request, HttpResponse& response, const httplib::ContentReader&) {
       answer_error(response, Status::not_found,
                    fmt::format("there is nothing at {}", detail::quoted(request.path)));

@@ -8,37 +8,37 @@
 
 #include "parameters.hpp"
 
-/// The requests that a server works on: how many there are, whose turn it is, how far it is, and its
-/// cancellation.
+/// The requests that a server is working on: their number, turns, progress and cancellation.
 namespace parafield::command {
 
-/// Thrown for a request that comes while too many are worked on.
+/// Thrown for a request that arrives while too many others are in progress.
 struct Busy {
   std::string message;
 };
 
 class ServeJobs {
  public:
-  /// Requests that are worked on at once, those that wait for their turn included.
+  /// Maximum number of requests in progress, including those waiting for their turn.
   static constexpr int most = 4;
 
-  /// A request, from its first byte to its answer. One thread uses it, but for ServeJobs.
+  /// A request, from its first byte to its answer. Apart from ServeJobs, only one thread uses it.
   class Job {
    public:
-    /// `name`: the page's name of it; empty = none. Throws Busy, and Error(invalid_argument) for a name that
-    /// is no short word or is in use.
+    /// `name`: the page's name for the request; empty = none. Throws Busy, and Error(invalid_argument) if the
+    /// name is not a short word or is in use.
     Job(ServeJobs& jobs, const std::string& name);
     ~Job();
     Job(const Job&) = delete;
     Job& operator=(const Job&) = delete;
 
-    /// Says what the request does, and which share of that is done.
+    /// Sets what the request is doing, and the completed share of it.
     void say(const char* doing, double share = 0);
-    /// Throws Error(cancelled) if the request is cancelled.
+    /// Throws Error(cancelled) if the request has been cancelled.
     void check();
-    /// Waits for the turn, which ends with the job: one job computes at a time. Throws Error(cancelled).
+    /// Waits for this job's turn to compute, because only one job computes at a time. The turn ends with the
+    /// job. Throws Error(cancelled).
     void await_turn();
-    /// Calls work() so that a cancellation calls stop().
+    /// Calls work(). A cancellation meanwhile calls stop().
     template <class Stop, class Work>
     void stoppable(Stop stop, Work work) {
       set_stop(stop);
@@ -63,9 +63,9 @@ class ServeJobs {
     std::function<void()> stop_;
   };
 
-  /// {"doing": "solving", "share": 0.25}; null for a name that no job has.
+  /// Returns {"doing": "solving", "share": 0.25}, or null if no job has that name.
   Json progress(const std::string& name);
-  /// Cancels the job of that name. False if there is none.
+  /// Cancels the job of that name. Returns false if there is none.
   bool cancel(const std::string& name);
 
  private:
@@ -74,7 +74,7 @@ class ServeJobs {
   std::mutex mutex_;
   std::condition_variable turn_;
   std::vector<Job*> jobs_;
-  bool taken_ = false;  // somebody has the turn
+  bool taken_ = false;  // a job has the turn
 };
 
 }  // namespace parafield::command

@@ -11,7 +11,7 @@
 namespace parafield::command {
 namespace {
 
-/// A folder of a random name that only this user opens. Its files are removed with it.
+/// A folder with a random name that only this user can open. It is removed with its files.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -61,7 +61,7 @@ constexpr std::span<const ResultFile<MotionMask>> files_of(const MotionMask&) { 
 
 template <class Result>
 std::string content_of(const ResultFile<Result>& file, const Result& result) {
-  const WhileWriting whole;  // a signal waits until the folder is gone
+  const WhileWriting whole;  // holds signals back until the folder is removed
   const TemporaryFolder folder;
   const std::filesystem::path to = folder.path / file.name;
   try {

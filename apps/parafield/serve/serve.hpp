@@ -5,14 +5,14 @@
 
 #include "options.hpp"
 
-/// The command serve: a web page, for this machine alone, on which methods are tried. http.cpp alone
-/// includes cpp-httplib; what it answers with comes from the other files of serve.
+/// The command serve: a web page, reachable only from this machine, on which users try methods. Only http.cpp
+/// includes cpp-httplib; the other files of serve produce the content of the answers.
 namespace parafield::command {
 
 struct ServeOptions {
-  int port = 8000;      ///< 0: a free one
-  int max_size = 200;   ///< MB of a request's files together
-  int max_pixels = 16;  ///< millions, of a frame
+  int port = 8000;      ///< 0: any free port
+  int max_size = 200;   ///< MB, all files of a request together
+  int max_pixels = 16;  ///< millions of pixels of a frame
   bool quiet = false;
   DeviceOptions device;
 
@@ -20,11 +20,11 @@ struct ServeOptions {
   double pixels() const { return max_pixels * 1e6; }
 };
 
-/// The page's text. "@nonce@" stands where the security policy's number belongs.
+/// Returns the text of the page. "@nonce@" marks the places for the nonce of the content security policy.
 std::string_view serve_page();
 
-/// Listens at 127.0.0.1 until a signal ends the program. Throws Error(unsupported) where the build has no
-/// cpp-httplib, and Error(file) for a port that cannot be taken.
+/// Listens at 127.0.0.1 until a signal ends the program. Throws Error(unsupported) if the build lacks
+/// cpp-httplib, and Error(file) if the port is unavailable.
 void run_server(const ServeOptions& options);
 
 }  // namespace parafield::command

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sizes in the headers of compressed pictures, which can be many times as large as their files.
+// Reads sizes from the headers of compressed pictures, which can be many times larger than their files.
 #include <algorithm>
 #include <cstdint>
 
@@ -8,7 +8,7 @@
 namespace parafield::command {
 namespace {
 
-/// Numbers of a file in either byte order. Those beyond its end are 0.
+/// Reads a file's numbers in either byte order. Numbers beyond its end are 0.
 struct FileNumbers {
   std::string_view bytes;
   bool little;
@@ -26,13 +26,13 @@ struct FileNumbers {
 
 int as_side(std::uint64_t value) { return int(std::min<std::uint64_t>(value, 1 << 30)); }
 
-/// The frame header is a segment with marker C0 to CF, without C4, C8 and CC (ITU-T T.81, table B.1).
+/// The frame header is a segment with marker C0 to CF, except C4, C8 and CC (ITU-T T.81, table B.1).
 Size size_in_jpeg(std::string_view bytes) {
   const FileNumbers number{bytes, false};
   for (std::size_t at = 2; at + 9 < bytes.size();) {
     if (std::uint8_t(bytes[at]) != 0xff) return {};
     const int marker = std::uint8_t(bytes[at + 1]);
-    if (marker == 0xff) {  // fills
+    if (marker == 0xff) {  // fill byte
       ++at;
       continue;
     }
@@ -45,7 +45,7 @@ Size size_in_jpeg(std::string_view bytes) {
   return {};
 }
 
-/// Directories of entries, one for each image (TIFF 6.0, section 2; BigTIFF has wider numbers).
+/// Reads the directories of entries, one per image (TIFF 6.0, section 2; BigTIFF has wider numbers).
 Size size_in_tiff(std::string_view bytes) {
   const FileNumbers number{bytes, bytes[0] == 'I'};
   const bool big = number(2, 2) == 43;

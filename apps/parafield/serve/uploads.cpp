@@ -17,8 +17,9 @@ namespace {
 
 using namespace std::string_view_literals;
 
-/// What a file is, by its first bytes. Only these formats are read. NetCDF is left out, whose library crashes
-/// at damaged files. FFmpeg is told the format: others of its formats are lists of further files to open.
+/// A file format, identified by its first bytes. Only these formats are accepted. NetCDF is excluded, because
+/// its library crashes on damaged files. FFmpeg is told the format, because some of its formats are lists of
+/// further files to open.
 struct UploadFormat {
   std::size_t at;
   std::string_view begin;
@@ -106,7 +107,7 @@ void Uploads::check_size(std::size_t i, Size size) const {
 }
 
 std::string Uploads::with_names(std::string message) const {
-  // The longest number first: /proc/self/fd/12 begins with /proc/self/fd/1.
+  // Replace the longest number first, because /proc/self/fd/12 begins with /proc/self/fd/1.
   std::vector<std::pair<std::string, std::string>> pairs;
   for (std::size_t i = 0; i < files_.size(); ++i) pairs.emplace_back(files_[i].path(), names_[i]);
   std::ranges::sort(pairs, [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });

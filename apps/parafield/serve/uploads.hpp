@@ -7,11 +7,11 @@
 
 #include "parafield/parafield.hpp"
 
-/// Files that a request sends. They are bytes in memory: they have no name that the file system knows, and
-/// nothing of them stays when the request ends.
+/// Files that a request sends. They exist only in memory: they have no name in the file system, and vanish
+/// when the request ends.
 namespace parafield::command {
 
-/// Bytes as a file in memory, which the library's readers open by path().
+/// A file in memory, which the library's readers can open by path().
 class MemoryFile {
  public:
   /// Copies the bytes. Throws Error(memory).
@@ -26,27 +26,27 @@ class MemoryFile {
   int descriptor_;
 };
 
-/// A file of a request: the name that the page gave it, for messages only, and its content.
+/// A file of a request: the name that the page gave it, which is used only in messages, and its content.
 struct Upload {
   std::string name;
   std::string_view bytes;
 };
 
-/// Uploads that are checked: pictures or videos of formats that are read here, and of no more pixels than
-/// allowed, as far as their headers say it.
+/// Uploads after a check: pictures or videos of accepted formats, with at most the allowed number of pixels
+/// as far as their headers tell.
 class Uploads {
  public:
-  /// Throws Error(format) for other files. `most_pixels`: of a frame.
+  /// Throws Error(format) for other files. `most_pixels` is the limit for a frame.
   Uploads(const std::vector<Upload>& uploads, double most_pixels);
 
   std::vector<std::string> paths() const;
   std::size_t size() const { return files_.size(); }
   /// FFmpeg's name of a video's format; empty for pictures.
   const std::string& video_format(std::size_t i) const { return formats_[i]; }
-  /// Throws Error(invalid_argument) for a frame of more pixels than allowed.
+  /// Throws Error(invalid_argument) if a frame has more pixels than allowed.
   void check_size(std::size_t i, Size size) const;
 
-  /// Calls f(). In messages of errors the names of the uploads stand for those of their files.
+  /// Calls f(). In error messages, replaces the paths of the memory files by the names of the uploads.
   template <class F>
   auto naming_files(F f) const {
     try {
@@ -64,8 +64,9 @@ class Uploads {
   double most_pixels_;
 };
 
-/// Width and height that the header of a PNG, JPEG or TIFF file says, the largest of several images. 0x0 if
-/// it says none, or for files of other formats: in these no pixel takes less than a byte.
+/// Returns the width and height in the header of a PNG, JPEG or TIFF file, the largest if it has several
+/// images. Returns 0x0 if the header has none, and for other formats, in which every pixel takes at least a
+/// byte.
 Size size_in_header(std::string_view bytes);
 
 }  // namespace parafield::command

@@ -11,7 +11,7 @@
 namespace parafield::command {
 namespace {
 
-/// Values of -bound to bound as 0 to 255. Unknown flow is as no motion.
+/// Maps values of -bound to bound to 0 to 255. Unknown flow is stored as zero motion.
 void flow_to_bytes(View<const float> plane, float bound, FrameBuffer& bytes) {
   const float gain = 127.5f / bound;
   for (int y = 0; y < plane.height; ++y) {

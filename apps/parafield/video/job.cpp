@@ -26,7 +26,7 @@ VideoJob::VideoJob(const VideoCommandOptions& options, VideoTarget target, FlowM
 
 namespace {
 
-/// Adds the time that it exists to `seconds`.
+/// Adds its lifetime, in seconds, to `seconds`.
 class Stopwatch {
  public:
   explicit Stopwatch(double& seconds) : seconds_(seconds) {}
@@ -38,7 +38,7 @@ class Stopwatch {
   const Clock::time_point begin_ = Clock::now();
 };
 
-/// Number of frames of a video; 0 = not known. Some files say only how long they are.
+/// Returns the number of frames of a video, 0 if unknown. Some files specify only their duration.
 std::int64_t frames_in(const VideoInfo& info) {
   return info.frames > 0 ? info.frames : std::int64_t(std::lround(info.duration * info.rate));
 }
@@ -51,8 +51,9 @@ std::int64_t VideoJob::flows_of(const VideoInfo& info) const {
   return std::max<std::int64_t>(frames - window_ + 1, 0);
 }
 
-/// Whether the video is there already, with a picture for each flow. Without numbers, one that is there is whole:
-/// videos get their name when they end.
+/// Returns whether the output video already exists with a picture for each flow. If its number of frames is
+/// unknown, an existing video counts as complete, because videos get their final name only when they are
+/// finished.
 bool VideoJob::output_is_whole(const VideoInfo& info) const {
   try {
     const VideoInfo there = VideoReader(target_.output, {.gray = true, .threads = 1}).info();
@@ -67,7 +68,7 @@ bool VideoJob::output_is_whole(const VideoInfo& info) const {
 void VideoJob::run(const std::stop_token& stop) {
   FlowPainter painter(options_.view, options_.max_motion, options_.step);
   const bool draws = !target_.output.empty();
-  // Videos store brightness apart. Pictures do not: their gray would be rounded.
+  // A video stores luma separately, so gray is exact. Pictures would be rounded when converted to gray.
   const bool pictures = has_number(target_.input) || std::filesystem::is_directory(target_.input);
   const bool gray = !pictures && !(draws && painter.shows_frame()) && !compares_colors(method_);
   VideoReader reader(target_.input, {.gray = gray, .threads = threads_});
@@ -89,7 +90,7 @@ void VideoJob::run(const std::stop_token& stop) {
     ~Ended() { whole = true; }
   } const ended{whole_};
   whole_ = false;
-  std::optional<VideoWriter> writer;  // ends before `ended` does
+  std::optional<VideoWriter> writer;  // destroyed before `ended`
   if (!drawn)
     writer.emplace(target_.output, painter.size(info.size),
                    VideoWriterOptions{.rate = options_.rate > 0 ? options_.rate
@@ -107,7 +108,7 @@ void VideoJob::run(const std::stop_token& stop) {
 
   std::int64_t seen = 0, taken = 0;
   const auto read = [&](VideoFrame& frame) {
-    // Frames between those that are taken, and frames of flows that are there, are read and dropped.
+    // Skips the frames between the selected ones, and the frames whose flow exists already.
     while (options_.frames == 0 || taken < options_.frames) {
       if (!reader.next(frame)) return false;
       if (seen++ % options_.every == 0 && taken++ >= result_.skipped) return true;
@@ -135,7 +136,7 @@ void VideoJob::run(const std::stop_token& stop) {
     if (writer) {
       const FrameBuffer& picture = painter.draw(frame.frame, flow);
       await();
-      // Where the system gives no thread, it is encoded when the next one waits for it.
+      // Without a free thread, the picture is encoded when the next one waits for it.
       encoding = std::async(std::launch::async | std::launch::deferred,
                             [&encode, &picture, time = frame.time] { encode(picture, time); });
     }
@@ -156,10 +157,10 @@ void VideoJob::run(const std::stop_token& stop) {
                               options_.every > 1 ? ", too few for --every" : "", name_of(method_), window_));
   } catch (const Error& error) {
     if (encoding.valid()) encoding.wait();
-    // Of a video and flow files, those in both.
+    // With a video and flow files, count what is in both.
     std::int64_t count = writer ? encoded : written_.load();
     if (keeps_flow) count = std::min(count, written_.load());
-    writer.reset();  // finishes it
+    writer.reset();  // finishes the video
     if (count == 0) throw;
     throw Error(error.code(),
                 fmt::format("{}; the {} before it {} written", error.what(),

@@ -9,7 +9,7 @@
 namespace parafield::command {
 namespace {
 
-/// Tells how far the jobs are: a line at a terminal, a new line now and then elsewhere.
+/// Shows the progress of the jobs: one updated line at a terminal, a new line now and then elsewhere.
 class VideoProgress {
  public:
   VideoProgress(bool wanted, const std::vector<std::unique_ptr<VideoJob>>& jobs)
@@ -26,7 +26,7 @@ class VideoProgress {
       written += job->written();
       skipped += job->skipped();
     }
-    if (written == skipped) return;  // nobody knows yet how fast it is
+    if (written == skipped) return;  // the speed is still unknown
     const double rate = double(written - skipped) / line_.elapsed();
     const std::string text = text_of(ended, written, rate, terminal);
     if (terminal)
@@ -80,12 +80,12 @@ std::vector<std::exception_ptr> run_jobs(const VideoCommandOptions& options,
   std::vector<std::jthread> workers;
   for (int i = 0; i < at_once; ++i) try {
       workers.emplace_back(work);
-    } catch (...) {  // the system gives no thread
+    } catch (...) {  // no thread available
       --working;
       if (workers.empty()) throw;
     }
   using Clock = std::chrono::steady_clock;
-  Clock::time_point busy = Clock::now();  // when a file was last unfinished
+  Clock::time_point busy = Clock::now();  // when a file was last incomplete
   while (working > 0) {
     std::this_thread::sleep_for(std::chrono::milliseconds(working > 0 && ended == 0 ? 5 : 20));
     progress.update(ended);
@@ -96,7 +96,7 @@ std::vector<std::exception_ptr> run_jobs(const VideoCommandOptions& options,
     stop.request_stop();
     const bool whole = std::ranges::all_of(jobs, [](const auto& job) { return job->is_whole(); });
     if (!whole) busy = Clock::now();
-    // One that still reads waits for a camera or a pipe, maybe for ever.
+    // A job that is still reading may be waiting for a camera or a pipe forever.
     if (Clock::now() - busy > std::chrono::seconds(1)) {
       progress.end();
       WhileWriting::end_now();

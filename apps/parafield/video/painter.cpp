@@ -8,11 +8,12 @@
 namespace parafield::command {
 namespace {
 
-// Colors are looked up: those of color_flow for the vectors of a grid, in units of the full length. The grid
-// reaches a little further, where colors are darker, and longer vectors take those of its border.
+// Colors come from a lookup table with color_flow's colors for a grid of vectors, in units of the full
+// length. The grid extends a little beyond full length, where colors get darker; longer vectors use the
+// border's colors.
 constexpr int reach = 255, side = 2 * reach + 1;
 constexpr float grid_end = 1.0625f;
-constexpr int overlay_share = 180;  // of 255, of the color of full motion over a frame
+constexpr int overlay_share = 180;  // opacity, of 255, of full motion's color over a frame
 
 FrameBuffer colors_of_grid() {
   FlowField grid({side, side});
@@ -24,8 +25,8 @@ FrameBuffer colors_of_grid() {
   return color_flow(grid, {.max_motion = 1});
 }
 
-/// Numbers of the grid's vectors that are nearest to a row of vectors times `gain`. Flow that is unknown has the
-/// number behind the last one.
+/// Finds the index of the grid vector nearest to each vector of a row, times `gain`. Unknown flow gets the
+/// index after the last vector.
 void find_nearest(const float* __restrict u, const float* __restrict v, int count, float gain,
                   int* __restrict numbers) {
   constexpr float most = reach, center = reach + 0.5f;
@@ -39,7 +40,7 @@ void find_nearest(const float* __restrict u, const float* __restrict v, int coun
   }
 }
 
-/// A row of a frame as rgb_u8.
+/// Converts a row of a frame to rgb_u8.
 void rgb_row(const Frame& frame, int y, std::uint8_t* out) {
   const char* const row = static_cast<const char*>(frame.data) + y * frame.pitch;
   const int count = channels(frame.format), values = frame.width * count;
@@ -78,14 +79,15 @@ FlowPainter::FlowPainter(const std::string& view, float max_motion, int step)
   for (int y = 0; y < side; ++y) {
     const auto* row = static_cast<const std::uint8_t*>(grid.row(y));
     for (int x = 0; x < side; ++x, row += 3) {
-      // An overlay adds what is colorful in a color, and leaves of the frame what is white in it.
+      // An overlay adds the saturated part of a color, and keeps the frame to the degree that the color is
+      // white.
       const int white = view_ == "overlay" ? std::min({row[0], row[1], row[2]}) : 0;
       const int share = view_ == "overlay" ? overlay_share : 255;
       const auto part = [&](int value) { return std::uint8_t((value - white) * share / 255); };
       colors_.push_back({part(row[0]), part(row[1]), part(row[2]), std::uint8_t(255 - part(255))});
     }
   }
-  colors_.push_back({0, 0, 0, view_ == "overlay" ? std::uint8_t(255) : std::uint8_t(0)});  // of unknown flow
+  colors_.push_back({0, 0, 0, view_ == "overlay" ? std::uint8_t(255) : std::uint8_t(0)});  // unknown flow
 }
 
 Size FlowPainter::size(Size frame) const {
@@ -114,7 +116,7 @@ void FlowPainter::overlay_row(std::uint8_t* out) const {
 const FrameBuffer& FlowPainter::draw(const Frame& frame, const FlowView& flow) {
   const float longest = scale_.next(flow);
   FrameBuffer& picture = pictures_[count_++ % 2];
-  if (view_ == "arrows")  // the longest are as long as two steps: they do not change with the picture
+  if (view_ == "arrows")  // full length is two steps, whatever the picture
     return picture = draw_arrows(frame, flow, {step_, 2 * float(step_) / longest});
   const Size all = size(flow.size());
   if (picture.size() != all) picture = FrameBuffer(all, PixelFormat::rgb_u8);

@@ -7,14 +7,14 @@
 
 #include "parafield/parafield.hpp"
 
-/// Pictures of flow for videos: drawn fast, into memory that is used again, on one steady scale.
+/// Pictures of flow for videos: drawn fast, into reused memory, with a steady scale.
 namespace parafield::command {
 
 inline const std::vector<std::string> video_views = {"color", "overlay", "arrows", "side-by-side"};
 
-/// Length of flow, px, that has full color. Without a given length it follows the flow slowly: the first
-/// picture's is color_scale() of its flow, then it changes by at most 2 % a picture. It is never below 2 px, so
-/// that noise before a still camera stays pale.
+/// The flow length, px, that has full color. If none is given, it follows the flow slowly: it starts as
+/// color_scale() of the first flow, then changes by at most 2 % per picture. It is never below 2 px, so that
+/// the noise of a still camera stays pale.
 class SteadyScale {
  public:
   explicit SteadyScale(float given) : given_(given) {}
@@ -28,14 +28,16 @@ class SteadyScale {
 /// Draws the pictures of one video.
 class FlowPainter {
  public:
-  /// `view` is one of video_views, `max_motion` the length with full color or 0, `step` the arrows' distance.
+  /// `view` is one of video_views, `max_motion` the flow length that has full color (0 = automatic), and
+  /// `step` the distance between arrows, px.
   FlowPainter(const std::string& view, float max_motion, int step);
 
-  /// Whether the pictures show the frames' colors.
+  /// Returns whether the pictures show the frames' colors.
   bool shows_frame() const { return view_ != "color"; }
-  /// Size of the pictures.
+  /// Returns the size of the pictures for frames of size `frame`.
   Size size(Size frame) const;
-  /// The picture, rgb_u8; it stays until the next call but one. Frames are gray or rgb, u8 or u16, in host memory.
+  /// Draws a picture, rgb_u8, which stays valid until the next call but one. Frames must be gray or rgb, u8
+  /// or u16, in host memory.
   const FrameBuffer& draw(const Frame& frame, const FlowView& flow);
 
  private:
@@ -47,8 +49,8 @@ class FlowPainter {
   const std::string view_;
   const int step_;
   SteadyScale scale_;
-  std::vector<Color> colors_;  // of the vectors of a grid: see video_painter.cpp
-  std::vector<int> numbers_;   // those of a row's vectors
+  std::vector<Color> colors_;  // colors of a grid of vectors: see painter.cpp
+  std::vector<int> numbers_;   // grid indices of a row's vectors
   FrameBuffer pictures_[2];
   int count_ = 0;
 };

@@ -10,7 +10,8 @@
 namespace parafield::command {
 namespace {
 
-/// Name of an input without folder and extension: "clip" for videos/clip.mp4, "frames" for frames/.
+/// Returns the name of an input without folder and extension: "clip" for videos/clip.mp4, "frames" for
+/// frames/.
 std::string stem_of(const std::string& input) {
   if (input == "-") return "stdin";
   Path path(input);
@@ -28,7 +29,7 @@ bool is_folder(const std::string& name) { return name.ends_with('/') || is_folde
 
 bool is_picture(const std::string& name) { return !has_number(name) && has_one_of(name, picture_extensions); }
 
-/// What is written of each input. Throws UsageError.
+/// Returns the outputs of each input. Throws UsageError.
 std::vector<VideoTarget> targets_of(const VideoCommandOptions& options) {
   const std::string& output = options.output;
   const bool several = options.inputs.size() > 1;
@@ -58,12 +59,12 @@ std::vector<VideoTarget> targets_of(const VideoCommandOptions& options) {
   return targets;
 }
 
-/// Throws UsageError, and Error(file) for outputs that cannot be written or would replace an input.
+/// Throws UsageError, and Error(file) if an output cannot be written or would replace an input.
 void check_targets(const VideoCommandOptions& options, const std::vector<VideoTarget>& targets) {
   const std::vector<Path> inputs(options.inputs.begin(), options.inputs.end());
   for (const VideoTarget& target : targets) {
     if (target.output.empty() || target.output == "-") continue;
-    if (target.in_folder && !is_folder_there(folder_of(target.output))) continue;  // the job makes it
+    if (target.in_folder && !is_folder_there(folder_of(target.output))) continue;  // the job makes the folder
     std::vector<std::string_view> extensions =
         has_number(target.output) ? picture_extensions : video_extensions;
     const std::vector<Output> outputs = {{"-o", target.output, extensions}};
@@ -74,9 +75,10 @@ void check_targets(const VideoCommandOptions& options, const std::vector<VideoTa
   }
 }
 
-/// The number of inputs that are worked on at once.
+/// Returns how many inputs are processed at the same time.
 int jobs_of(const VideoCommandOptions& options, const Device& device) {
-  // The CPU's threads work together on one; a GPU has room for several, and each needs a core that decodes.
+  // On a CPU, all threads share one job. A GPU has room for several jobs, each of which needs a core for
+  // decoding.
   constexpr int most = 8;
   const int cores = std::max(int(std::thread::hardware_concurrency()), 1);
   const int jobs = options.jobs > 0                    ? options.jobs
@@ -168,7 +170,7 @@ void run(const VideoCommandOptions& options) {
   if (WhileWriting::interrupted()) {
     if (!options.quiet)
       std::fputs(fmt::format("parafield: interrupted; {} flows are written\n", flows).c_str(), stderr);
-    return;  // the program ends with `whole`
+    return;  // the destructor of `whole` ends the program
   }
   report.json["frames"] = frames;
   report.json["flows"] = flows;

@@ -13,7 +13,7 @@
 #include "video/flows.hpp"
 #include "video/painter.hpp"
 
-/// The command video: flow along videos, with reading, computing and writing at the same time.
+/// The command video: flow along videos, with overlapped reading, computing and writing.
 namespace parafield::command {
 
 struct VideoCommandOptions {
@@ -28,41 +28,42 @@ struct VideoCommandOptions {
   MethodOptions<FlowMethod> method;
 };
 
-/// An input and what is written of it; empty = nothing.
+/// An input and the outputs made from it; empty = none.
 struct VideoTarget {
   std::string input, output, flow_folder;
-  bool in_folder = false;  ///< `output` lies in a folder that is made if it is missing
+  bool in_folder = false;  ///< `output` is in a folder that is made if it is missing
 };
 
-/// What was done with one input.
+/// The result of processing one input.
 struct VideoResult {
   VideoInfo info;
-  std::int64_t skipped = 0;  ///< flows that were there: --resume
-  bool whole = false;        ///< all was there
+  std::int64_t skipped = 0;  ///< flows that existed already: --resume
+  bool whole = false;        ///< all outputs existed already
   PipelineReport report;
-  double encode = 0;  ///< seconds of drawing and writing, without waits for one another
+  double encode = 0;  ///< seconds of drawing and encoding, without waiting
 };
 
-/// The work on one input. run() is for one thread; the others watch.
+/// The work on one input. One thread calls run(); other threads may watch its progress.
 class VideoJob {
  public:
-  /// `threads`: those that decode, and encode; 0 = all. `at_once`: the number of jobs that run at the same time.
+  /// `threads`: threads for decoding and for encoding; 0 = all. `at_once`: number of jobs that run at the
+  /// same time.
   VideoJob(const VideoCommandOptions& options, VideoTarget target, FlowMethod method, int threads,
            int at_once);
 
-  /// Reads, estimates and writes to the end. Throws Error; what was written before is whole then.
+  /// Reads, estimates and writes to the end. Throws Error, after which everything written so far is complete.
   void run(const std::stop_token& stop);
 
   const VideoTarget& target() const { return target_; }
   /// The input's name, for messages.
   std::string name() const { return target_.input == "-" ? "standard input" : target_.input; }
-  /// Complete when run() has returned.
+  /// Complete once run() has returned.
   const VideoResult& result() const { return result_; }
-  /// Flows that are there, those of them that were there before, and how many there will be; 0 = not known.
+  /// Number of flows that exist, the part of them that existed before, and the expected total (0 = unknown).
   std::int64_t written() const { return written_; }
   std::int64_t skipped() const { return skipped_; }
   std::int64_t expected() const { return expected_; }
-  /// Whether its files are whole: it has not begun, or has ended but for reading.
+  /// Returns whether the files are complete: the job has not begun to write, or has finished all its outputs.
   bool is_whole() const { return whole_; }
 
  private:
@@ -78,12 +79,12 @@ class VideoJob {
   std::atomic<bool> whole_ = true;
 };
 
-/// Runs the jobs, some at once, and tells how far they are. Ctrl-C ends them early, with whole files. Returns the
-/// error of each, null if it has none.
+/// Runs the jobs, `at_once` at a time, and shows their progress. Ctrl-C ends them early with complete files.
+/// Returns the error of each job, null if it had none.
 std::vector<std::exception_ptr> run_jobs(const VideoCommandOptions& options,
                                          const std::vector<std::unique_ptr<VideoJob>>& jobs, int at_once);
 
-/// Whether the method compares colors, not only brightness.
+/// Returns whether the method compares colors, not only brightness.
 bool compares_colors(const FlowMethod& method);
 
 }  // namespace parafield::command
