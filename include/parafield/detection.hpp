@@ -53,7 +53,7 @@ struct PARAFIELD_API Detection {
 /// a background learn it from all pushed frames; reset() forgets it.
 using MotionDetector = Estimator<Detection>;
 
-/// One-shot form: the mask of two frames, where the frames are. Throws like the detector.
+/// One-shot form: returns the mask of two frames, in their memory. Throws like the detector.
 PARAFIELD_API MotionMask detect_motion(const In<Frame>& frame0, const In<Frame>& frame1,
                                        const DetectionMethod& method = {},
                                        const DetectionOptions& options = {});

@@ -84,8 +84,8 @@ inline int frames_of(const FlowMethod& method) {
   return std::visit([](const auto& chosen) { return chosen.frames; }, method);
 }
 
-/// One-shot form of the estimator: the flow of as many frames as the method takes, in their memory. Throws
-/// like the estimator.
+/// One-shot form of the estimator. Takes as many frames as the method needs and returns their flow, in the
+/// frames' memory. Throws like the estimator.
 PARAFIELD_API FlowField estimate_flow(std::span<const Frame> frames, const FlowMethod& method,
                                       const FlowOptions& options = {});
 

@@ -50,51 +50,51 @@ struct PARAFIELD_API Stereo {
 };
 
 /// Estimator of disparities. Call it as operator()(left, right), or push the pairs of a stereo camera's
-/// video. Both images are rectified: a match lies on the same row. A method with disparities = 0 gets their
-/// number from the first pair that is not blank, by `examine_pair`; method() says it then, and `reset()`
-/// forgets it.
+/// video. Both images must be rectified, so that a match is on the same row. If the method's `disparities` is
+/// 0, the estimator finds the number in the first pair that is not blank, as `examine_pair` does. method()
+/// then returns the method with that number, and reset() forgets it.
 using StereoEstimator = Estimator<Stereo>;
 
-/// One-shot form of the estimator: the disparities of the left image, in the memory of the frames. Throws
+/// One-shot form of the estimator. Returns the disparities of the left image, in the frames' memory. Throws
 /// like the estimator.
 PARAFIELD_API DisparityField estimate_disparity(const In<Frame>& left, const In<Frame>& right,
                                                 const StereoMethod& method = {},
                                                 const StereoOptions& options = {});
 
-/// What a coarse search finds out about a pair.
+/// Findings of a coarse search in a pair.
 struct PairFindings {
-  int disparities = 1;  ///< number of disparities, from 0 or from below 0 on, that the pair needs
+  int disparities = 1;  ///< number of disparities that the pair needs, counted from min_disparity
   float matched = 0;    ///< share, 0..1, of the left image's pixels whose matches agree in both directions
-  float negative = 0;   ///< share, 0..1, of the matched pixels with a disparity below -1 px or so
-  /// Correlation, -1..1, of the values that matched pixels have in the left and in the right image. It is the
-  /// share of their variance that both images have in common; the rest is noise.
+  float negative = 0;   ///< share, 0..1, of the matched pixels with a disparity of about -1 px or less
+  /// Correlation, -1..1, between the values of matched pixels in the left and in the right image: the share
+  /// of their variance that both images have in common. The rest is noise.
   float correlation = 0;
-  /// Whether the views seem to be swapped: most of the matched pixels lie farther right in the right image.
-  /// Where few are matched, or the pair is blank, nothing is said.
+  /// Whether the views seem to be swapped, because most of the matched pixels are farther right in the right
+  /// image. False if few pixels are matched or the pair is blank.
   bool swapped() const { return negative > 0.6f && matched > 0.4f && !blank(); }
-  /// Whether `disparities` says nothing: next to nothing is matched, as in a black pair, or the matches have
-  /// more noise than texture, as those of covered cameras. Unrelated noise has a correlation of up to 0.4,
-  /// where a window of 7 x 7 px takes the best of 100 places.
+  /// Whether `disparities` is meaningless, because almost nothing is matched (a black pair), or because the
+  /// matches have more noise than texture (covered cameras). Unrelated noise reaches a correlation of 0.4 if
+  /// a window of 7 x 7 px takes the best of 100 positions.
   bool blank() const { return matched < 0.05f || correlation < 0.5f; }
 };
 
 /// Examines a rectified pair at a width of at most 128 px: finds disparities of both signs up to 0.4 of the
-/// width. `min_disparity`: the least disparity that `disparities` counts from. The frames may lie in the
-/// memory of a device, which is waited for. Throws Error(invalid_argument) for frames that differ in size,
-/// and for what an estimator refuses.
+/// width. `min_disparity`: the least disparity, from which `disparities` counts. The frames may be in the
+/// memory of a device; the call then waits for them. Throws Error(invalid_argument) for frames that differ in
+/// size, and for frames that an estimator refuses.
 PARAFIELD_API PairFindings examine_pair(const In<Frame>& left, const In<Frame>& right, int min_disparity = 0);
 
-/// What seems to be wrong with a pair, a line of text each: the views are swapped, `disparities` are too few
-/// (0: their number is found), or the rows are not aligned.
+/// Returns what seems to be wrong with a pair, one line of text per problem: the views are swapped,
+/// `disparities` is too small (0 = found in the pair, never too small), or the rows are not aligned.
 PARAFIELD_API std::vector<std::string> pair_warnings(const PairFindings& findings, const RowAlignment& rows,
                                                      int disparities = 0);
 
 /// Depths of the left image: focal_length * baseline / (d + offset), in the unit of `baseline`.
 /// `focal_length` is in px of the image. `offset`, in px, is how far the right camera's principal point lies
-/// to the right of the left camera's (doffs in Middlebury's calibration files). Depth is infinity where the
-/// disparity is not valid or not finite, or where d + offset is not above 0. The disparities and the depths
-/// are in host memory. Throws Error(invalid_argument) for a focal length or baseline that is not above 0 and
-/// finite, or an offset that is not finite.
+/// to the right of the left camera's (doffs in Middlebury's calibration files). The depth is infinite where
+/// the disparity is not valid or not finite, or where d + offset is not above 0. The disparities and the
+/// depths are in host memory. Throws Error(invalid_argument) for a focal length or baseline that is not above
+/// 0 and finite, or an offset that is not finite.
 PARAFIELD_API Image<float> depth_of(const In<DisparityView>& disparity, double focal_length, double baseline,
                                     double offset = 0);
 

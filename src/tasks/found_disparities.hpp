@@ -16,11 +16,7 @@ template <class Backend>
 class FoundDisparities final : public Session<Stereo> {
  public:
   FoundDisparities(const StereoMethod& method, Size size, const Device& device, const StereoOptions& options)
-      : method_(method),
-        size_(size),
-        device_(device),
-        options_(options),
-        backend_(device, options.stream, options.throughput) {
+      : method_(method), size_(size), device_(device), options_(options), backend_(device, options.stream) {
     options_.stream = backend_.stream();
   }
 

@@ -70,9 +70,10 @@ std::string name_of(const AVInputFormat& format, const std::string& input) {
   return names.substr(0, names.find(','));
 }
 
-/// Threads that may decode the codec. With frame threads some decoders (MPEG-4 part 2, for one) end the
-/// process by an assertion where a frame is damaged and damage is an error. So frame threads are for codecs
-/// whose decoders bear it: those of most films, and those whose frames depend on no others.
+/// The kinds of threads that may decode the codec. If frames are decoded in parallel, a damaged frame makes
+/// some decoders (MPEG-4 part 2, for example) abort the process by an assertion. Therefore only the decoders
+/// of the most common codecs, which withstand damage, and of codecs whose frames are independent use frame
+/// threads.
 int thread_types(AVCodecID codec) {
   const AVCodecDescriptor* const kind = avcodec_descriptor_get(codec);
   const bool independent = kind && (kind->props & AV_CODEC_PROP_INTRA_ONLY) != 0;

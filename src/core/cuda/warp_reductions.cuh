@@ -8,33 +8,33 @@ namespace parafield {
 // Reductions over a whole warp: every lane calls them, and every lane receives the result. Cards of compute
 // capability 7.5 have no instruction for them and shuffle instead; integers give the same bits either way.
 
+/// Combines the values of all lanes by shuffles.
+template <class Combine>
+__device__ __forceinline__ int shuffled(int value, Combine combine) {
+  PF_UNROLL
+  for (int step = 16; step > 0; step /= 2) value = combine(value, __shfl_xor_sync(~0u, value, step));
+  return value;
+}
+
 __device__ __forceinline__ int sum_of_warp(int value) {
 #if __CUDA_ARCH__ >= 800
   return __reduce_add_sync(~0u, value);
 #else
-  PF_UNROLL
-  for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(~0u, value, step);
-  return value;
+  return shuffled(value, [](int a, int b) { return a + b; });
 #endif
 }
-
 __device__ __forceinline__ int least_of_warp(int value) {
 #if __CUDA_ARCH__ >= 800
   return __reduce_min_sync(~0u, value);
 #else
-  PF_UNROLL
-  for (int step = 16; step > 0; step /= 2) value = smaller(value, __shfl_xor_sync(~0u, value, step));
-  return value;
+  return shuffled(value, [](int a, int b) { return smaller(a, b); });
 #endif
 }
-
 __device__ __forceinline__ int most_of_warp(int value) {
 #if __CUDA_ARCH__ >= 800
   return __reduce_max_sync(~0u, value);
 #else
-  PF_UNROLL
-  for (int step = 16; step > 0; step /= 2) value = larger(value, __shfl_xor_sync(~0u, value, step));
-  return value;
+  return shuffled(value, [](int a, int b) { return larger(a, b); });
 #endif
 }
 

@@ -6,8 +6,8 @@
 // A solution is one launch, in which each block computes a tile. The products of all pixels under the tile's
 // windows go to shared memory; they are summed along rows, then along columns, and then each pixel is solved.
 // Levels that fill the device get large tiles, whose height is chosen to load the SMs evenly. Other levels
-// get small tiles, all of which fit on the device at once. While several estimators share the device, each
-// plans for a quarter of it.
+// get small tiles, which all fit on the device at once. With the option `throughput`, an estimator plans for
+// a quarter of the device.
 //
 // All of these kernels allow the next launch only after the preceding kernel has ended. The kernel after a
 // solution therefore starts when the frames are already complete: see `follows`.
