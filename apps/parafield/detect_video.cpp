@@ -244,6 +244,7 @@ void detect_video(const DetectOptions& options) {
   DetectSource source(options);
   DetectionOptions how = options.task;
   how.device = device;
+  how.pipelined = true;
   MotionDetector detector(method, source.info().size, how);
   Findings findings(options);
   const PipelineReport done = run_detection(options, source, detector, findings);

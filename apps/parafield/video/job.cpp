@@ -101,6 +101,7 @@ void VideoJob::run(const std::stop_token& stop) {
                                       .threads = threads_});
   FlowOptions how = options_.task;
   how.device = options_.device.device();
+  how.pipelined = true;
   how.throughput = at_once_ > 2;
   how.confidence = false;
   how.valid = (draws && options_.view == "arrows") || (keeps_flow && options_.flow_format == "kitti");
