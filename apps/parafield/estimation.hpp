@@ -157,17 +157,19 @@ Times time_calls(const typename Task::Method& method, Size size, typename Task::
 }
 
 /// Estimates once and times the call, without copying the frames to the device. With --repeat, further calls
-/// are timed instead.
+/// are timed instead. `prepare` is called before, with the estimator.
 template <class Task>
 Estimate<Task> estimate(const typename Task::Method& method, const Device& device,
                         const std::vector<FrameBuffer>& frames, typename Task::Options options,
-                        const ReportOptions& run, const typename Task::Input& given = {}) {
+                        const ReportOptions& run, const typename Task::Input& given = {},
+                        const std::function<void(Estimator<Task>&)>& prepare = {}) {
   const Resident<Task> resident(frames, given, memory_of(device));
   const Size size = frames[0].size();
   ProgressLine line(!run.quiet);
   options.device = device;
   options.progress = line.callback();
   Estimator<Task> estimator(method, size, options);
+  if (prepare) prepare(estimator);
   line.begin("estimating");
   Timer timer(Device::cpu());
   timer.start();
@@ -184,7 +186,7 @@ Estimate<Task> estimate(const typename Task::Method& method, const Device& devic
   if (run.repeats > 0) {
     line.announce(run.repeats == 1 ? "timing it" : fmt::format("timing it {} times", run.repeats),
                   (run.repeats + 1) * milliseconds / 1000);
-    estimated.times = time_calls<Task>(method, size, options, resident, run.repeats);
+    estimated.times = time_calls<Task>(estimator.method(), size, options, resident, run.repeats);
   }
   return estimated;
 }

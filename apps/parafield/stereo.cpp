@@ -13,10 +13,11 @@ StereoEnergy& energy_of(StereoMethod& method) {
   return std::visit([](auto& chosen) -> StereoEnergy& { return chosen.energy; }, method);
 }
 
-Examined::Examined(const CalibratedPair& pair, const Device& device, const StereoEnergy& energy)
-    : findings(examine_pair(pair.frames[0], pair.frames[1], energy.min_disparity)),
-      rows(pair.rows ? *pair.rows : measure_row_alignment(pair.frames[0], pair.frames[1], device)),
-      given(energy.disparities) {}
+Examined::Examined(const CalibratedPair& pair, StereoEstimator& estimator, int given)
+    : findings(estimator.examine(pair.frames[0], pair.frames[1])),
+      rows(pair.rows ? *pair.rows
+                     : measure_row_alignment(pair.frames[0], pair.frames[1], estimator.device())),
+      given(given) {}
 
 void Examined::add_to(Report& report, const StereoEnergy& used, bool quiet) const {
   report.json["disparities_found"] = given == 0;
@@ -127,10 +128,12 @@ void run(const StereoCommandOptions& options) {
       [&](const std::string& file) { return read_disparity_of(file, options.true_scale, "--gt-scale"); });
   const auto mask = read_like(options.truth.mask, options.images[0], left.size(), read_mask);
 
-  const Examined examined(pair, device, energy);
-  if (energy.disparities == 0) energy.disparities = examined.findings.disparities;
-
-  auto [disparity, times, energies, blocks] = estimate<Stereo>(method, device, images.frames, task, options);
+  std::optional<Examined> examined;
+  auto [disparity, times, energies, blocks] =
+      estimate<Stereo>(method, device, images.frames, task, options, {}, [&](StereoEstimator& estimator) {
+        examined.emplace(pair, estimator, energy.disparities);
+        method = estimator.method();
+      });
   mark_unknown(disparity, images.known[0], images.known[1]);
   Report report = options.begin("stereo", method, left.size(), blocks);
   add_times(report, name_of(method), info, left.size(), times);
@@ -139,7 +142,7 @@ void run(const StereoCommandOptions& options) {
   DisparityFindings findings;
   findings.add(disparity, images.known[0]);
   add_findings(report, findings);
-  examined.add_to(report, energy, options.quiet);
+  examined->add_to(report, energy, options.quiet);
   add_energies(report, task.energies, energies);
   if (truth.d)
     add_scores_both_ways(

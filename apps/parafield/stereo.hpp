@@ -44,13 +44,14 @@ struct StereoCommandOptions : EstimationOptions<Stereo> {
 
 StereoEnergy& energy_of(StereoMethod& method);
 
-/// What the command finds out about a pair before estimating.
+/// What is found out about a pair before estimating.
 struct Examined {
   PairFindings findings;
   RowAlignment rows;
   int given = 0;  ///< --disparities
 
-  Examined(const CalibratedPair& pair, const Device& device, const StereoEnergy& energy);
+  /// Lets the estimator examine the pair.
+  Examined(const CalibratedPair& pair, StereoEstimator& estimator, int given);
 
   /// Adds disparities_found, warnings and row_error. Warnings are also printed as notes on stderr.
   void add_to(Report& report, const StereoEnergy& used, bool quiet) const;

@@ -130,21 +130,21 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
       auto pair = std::make_shared<CalibratedPair>(cameras.prepared(std::move(read->images)));
       auto images =
           std::make_shared<KnownPair>(*pair, std::move(read->known), !options.camera.calibration.empty());
-      const Size size = images->frames[0].size();
+      if (!estimator) {
+        StereoOptions how = task;
+        how.device = device;
+        estimator.emplace(method, images->frames[0].size(), how);
+      }
       // A blank pair, such as the black one at the start of a film, does not tell the number of disparities.
       if (!examined || (given == 0 && examined->findings.blank())) {
         if (!examined) {
           reported.json = pair->json;
           reported.text = pair->text;
         }
-        energy.disparities = given;
-        examined.emplace(*pair, device, energy);
-        if (given == 0) energy.disparities = examined->findings.disparities;
+        examined.emplace(*pair, *estimator, given);
+        method = estimator->method();
         colors = {float(energy.min_disparity),
                   float(energy.min_disparity + std::max(energy.disparities - 1, 1))};
-        StereoOptions how = task;
-        how.device = device;
-        estimator.emplace(method, size, how);
       }
       timer.start();
       estimator->push(images->frames[0], images->frames[1], writer.free(*estimator));

@@ -62,6 +62,8 @@ class PairStream {
   /// null. Returns what it wrote.
   virtual const typename Task::Result& push(const Frame& left, const Frame& right,
                                             typename Task::Result* output) = 0;
+  /// See Estimator::examine.
+  virtual const PairFindings& examine(const Frame& left, const Frame& right) = 0;
 
  protected:
   ~PairStream() = default;

@@ -17,8 +17,7 @@ std::unique_ptr<Session<Stereo>> known_stereo_session(const StereoMethod& method
 template <>
 std::unique_ptr<Session<Stereo>> task_session<Stereo>(const StereoMethod& method, Size size,
                                                       const Device& device, const StereoOptions& options) {
-  const int disparities = std::visit([](const auto& chosen) { return chosen.energy.disparities; }, method);
-  if (disparities > 0) return known_stereo_session(method, size, device, options);
+  if (energy_of(method).disparities > 0) return known_stereo_session(method, size, device, options);
   return with_backend(device, [&]<class Backend>() -> std::unique_ptr<Session<Stereo>> {
     return std::make_unique<FoundDisparities<Backend>>(method, size, device, options);
   });
