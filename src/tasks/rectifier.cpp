@@ -29,14 +29,6 @@ class RectifierOn final : public RectifierSession {
       tables_[i] = {tables[i].x.to(backend_.memory()), tables[i].y.to(backend_.memory())};
   }
 
-  /// Waits for the backend's pending work, which uses the memory that is freed next.
-  ~RectifierOn() override {
-    try {
-      synchronize();
-    } catch (const std::exception&) {  // the device failed, so no work is running
-    }
-  }
-
   const RectifiedPair& call(const Frame& left, const Frame& right) override {
     Frame frames[2] = {checked(left, "the left frame", size_, device_),
                        checked(right, "the right frame", size_, device_)};
@@ -103,6 +95,7 @@ class RectifierOn final : public RectifierSession {
   Tables tables_[2];
   FrameBuffer staging_[2];
   RectifiedPair there_, host_;  // in the backend's memory; its copy in host memory (GPU only)
+  const PendingWork<Backend> pending_work_{backend_};
 };
 
 }  // namespace

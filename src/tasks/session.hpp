@@ -89,6 +89,20 @@ class Session : public std::conditional_t<Task::streams, FrameStream<Task>, Pair
   virtual const typename Task::Method* found() const { return nullptr; }
 };
 
+/// Waits at its end for the backend's pending work. As an object's last member, it does so before the memory
+/// that the work uses is freed.
+template <class Backend>
+struct PendingWork {
+  Backend& backend;
+
+  ~PendingWork() {
+    try {
+      backend.synchronize();
+    } catch (const std::exception&) {  // the device failed, so no work is running
+    }
+  }
+};
+
 /// Uploads a host frame into `staging`, in the order of a queue. Allocates `staging` in the backend's memory
 /// if its size or format differs. Returns a view of it.
 template <class Backend>

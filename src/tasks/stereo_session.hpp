@@ -10,7 +10,8 @@ namespace parafield {
 
 /// The energy of a stereo method, const or not.
 auto& energy_of(auto& method) {
-  return std::visit([](auto& chosen) -> auto& { return chosen.energy; }, method);
+  return std::visit(
+      [](auto& chosen) -> auto& { return chosen.energy; }, method);
 }
 
 /// Makes the session of a method with a given number of disparities. Throws like the estimator's constructor.
