@@ -67,7 +67,8 @@ class SolverBase {
   }
 };
 
-/// A type that offers SolverBase's interface and solve(first, arguments...).
+/// A type that offers SolverBase's interface and solve(first, arguments...). The last argument of flow and
+/// stereo solvers, `asked`, says whether the result was asked for; it is false for the field of a check.
 template <class T, class... Arguments>
 concept Solves = requires(T solver, const T constant, const Frame* frames, Arguments... arguments) {
   solver.prepare(frames, 0, 1);

@@ -108,7 +108,7 @@ class BlockPropagation {
       return mib_of(backend, grid, pair, BlockGrid(image, blocks, plan.block_overlap).size, plan, stored);
     };
     const double needed = mib_in(plan.blocks);
-    const double most = plan.memory_limit > 0 ? plan.memory_limit : double(backend.available_memory()) / mib;
+    const double most = plan.memory_limit > 0 ? plan.memory_limit : double(backend.usable_memory()) / mib;
     if (needed <= most) return;
     std::string advice = "; no number of blocks makes them fit";
     const int pixels = image.width / 2 * (image.height / 2);

@@ -31,7 +31,7 @@ class TemporalSolver : public SolverBase<TemporalSolver<Backend, Model>> {
   }
 
   /// Estimates flow. `first`: slot of the oldest frame; the later frames follow in a ring.
-  void solve(int first, const FlowView*, FlowPlanes result, Trust trust, bool) {
+  void solve(int first, const FlowView*, FlowPlanes result, Trust trust, bool /*asked*/) {
     temporal_flow(backend_, window(first), model_, rough(result), trust);
     smooth_flow(result);
   }

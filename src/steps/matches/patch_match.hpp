@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "core/condition.hpp"
+#include "core/backend_interface.hpp"
 #include "steps/matches/seeds.hpp"
 
 /// Coarse-to-fine PatchMatch between two frames, in both directions, on a grid of seeds (Hu, Song, Li:

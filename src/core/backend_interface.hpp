@@ -2,7 +2,22 @@
 #pragma once
 #include <compare>
 
+/// What the interfaces of both backends share.
 namespace parafield {
+
+/// A backend runs the work of one queue in order. Different queues run concurrently; on the CPU there is only
+/// one.
+enum class Queue {
+  solves,     ///< all other work: the estimator's stream
+  uploads,    ///< copies of frames to the device
+  downloads,  ///< copies of results from the device
+};
+
+/// Where a step decides whether other steps run; see a backend's `only_if`.
+struct Condition {
+  int* value;                     ///< in the backend's memory; not 0: the steps run
+  unsigned long long handle = 0;  ///< CUDA: cudaGraphConditionalHandle of the graph's node; 0 = none
+};
 
 /// What the steps of a recorded solve depend on: two solves with equal keys launch the same kernels with the same
 /// arguments, except for the arguments of Cuda::launch_input.
