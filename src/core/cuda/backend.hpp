@@ -257,7 +257,7 @@ class Cuda {
     }
     const auto& recorded = *static_cast<const Values*>(recorded_values(kernel));
     const std::size_t difference = first_difference(recorded, values);
-    if (difference < std::tuple_size_v<Values>) fail_launch(kernel, difference);
+    if (difference != std::tuple_size_v<Values>) fail_launch(kernel, difference);
   }
   /// The values of the launch that a replay checks next. Throws Error(device) unless it is one of the kernel.
   const void* recorded_values(const void* kernel);
