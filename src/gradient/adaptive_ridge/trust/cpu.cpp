@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/cpu/backend.hpp"
 #include "gradient/adaptive_ridge/trust/trust.hpp"
-#include "steps/resize/enlarge_row.hpp"
 #include "steps/warp/warp_row.hpp"
 
 namespace parafield {
@@ -27,15 +26,31 @@ void judge_row(View<const float> frame, View<const float> next, FlowRow flow, in
 /// Computes the confidence of a row of normal equations.
 void rate_row(const NormalPlanes& normal, int y, float* confidence) {
   const int width = normal.xx.width;
-  const float *const xx = normal.xx.row(y), *const xy = normal.xy.row(y), *const yy = normal.yy.row(y);
+  const NormalRow sums = normal.row(y);
 #pragma GCC ivdep
-  for (int x = 0; x < width; ++x) confidence[x] = smaller_eigenvalue(xx[x], xy[x], yy[x]);
+  for (int x = 0; x < width; ++x) confidence[x] = confidence_of(sums[x]);
 }
 
 /// Writes each value twice.
 void spread(const float* in, float* __restrict out, int width) {
   for (int x = 0; x < width / 2; ++x) out[2 * x] = out[2 * x + 1] = in[x];
   if (width % 2 != 0) out[width - 1] = in[width / 2];
+}
+
+/// Calls f(x, y, hidden) for each pixel of a row.
+template <class F>
+void for_hidden(const FlowPlanes& flow, const FlowPlanes& back, int y, F f) {
+  constexpr int chunk = 256;
+  int hidden[chunk];  // same width as the floats it is computed from, which lets the loop vectorize
+  const int width = flow.u.width, height = flow.u.height, pitch = int(back.u.stride());
+  const float *const u = flow.u.row(y), *const v = flow.v.row(y), *const back_u = back.u.data,
+                     *const back_v = back.v.data;
+  for (int x0 = 0; x0 < width; x0 += chunk) {
+    const int count = smaller(chunk, width - x0);
+    for (int i = 0; i < count; ++i)
+      hidden[i] = is_hidden(u[x0 + i], v[x0 + i], back_u, back_v, pitch, width, height, x0 + i, y);
+    for (int i = 0; i < count; ++i) f(x0 + i, hidden[i] != 0);
+  }
 }
 
 }  // namespace
@@ -46,7 +61,7 @@ void judge_flow(Backend& cpu, View<const float> frame, View<const float> next, c
   if (!flow.coarser.u) {
     cpu.rows(frame.height, [=](int y) {
       rate_row(normal, y, out.confidence.row(y));
-      judge_row(frame, next, {flow.flow.u.row(y), flow.flow.v.row(y)}, y, max_residual, out.valid.row(y));
+      judge_row(frame, next, flow.flow.row(y), y, max_residual, out.valid.row(y));
     });
     return;
   }
@@ -56,16 +71,37 @@ void judge_flow(Backend& cpu, View<const float> frame, View<const float> next, c
     for (int coarse = rows.begin; coarse < rows.end; ++coarse) {
       rate_row(normal, coarse, rated);
       for (int y = 2 * coarse; y < smaller(2 * coarse + 2, frame.height); ++y) {
-        float *const u = flow.flow.u.row(y), *const v = flow.flow.v.row(y);
-        enlarge_row(flow.coarser.u, y, width, u);
-        enlarge_row(flow.coarser.v, y, width, v);
-        judge_row(frame, next, {u, v}, y, max_residual, out.valid.row(y));
+        const FlowRow fine = flow.flow.row(y);
+        enlarge_row(flow.coarser.u, y, width, fine.u);
+        enlarge_row(flow.coarser.v, y, width, fine.v);
+        judge_row(frame, next, fine, y, max_residual, out.valid.row(y));
         spread(rated, out.confidence.row(y), width);
       }
     }
   });
 }
 
+template <class Backend>
+void take_visible(Backend& cpu, FlowPlanes flow, FlowPlanes back, const Matches& matches) {
+  cpu.pixels(matches.grid.seeds(),
+             [=](int column, int row) { take_visible_seed(flow, back, matches, column, row); });
+}
+
+template <class Backend>
+void fill_hidden(Backend& cpu, FlowPlanes flow, FlowPlanes back, FlowPlanes filled) {
+  cpu.rows(flow.u.height, [=](int y) {
+    const float *const from_u = filled.u.row(y), *const from_v = filled.v.row(y);
+    float *const u = flow.u.row(y), *const v = flow.v.row(y);
+    for_hidden(flow, back, y, [=](int x, bool hidden) {
+      const bool takes = hidden & (from_u[x] == from_u[x]) & (from_v[x] == from_v[x]);
+      u[x] = takes ? from_u[x] : u[x];
+      v[x] = takes ? from_v[x] : v[x];
+    });
+  });
+}
+
 PF_STEP(judge_flow<Cpu>);
+PF_STEP(take_visible<Cpu>);
+PF_STEP(fill_hidden<Cpu>);
 
 }  // namespace parafield
