@@ -54,39 +54,31 @@ PF_HD float channel_of(const Sample* row, int x, int channel, int channels, int 
   return scaled(float(row[x * channels + (channels == 1 ? 0 : red == 0 ? channel : 2 - channel)]));
 }
 
-/// Calls f.template operator()<Sample, channels, red>() with the properties of a pixel format.
-template <class F>
-PF_HD auto with_samples(PixelFormat format, F f) {
-  using enum PixelFormat;
-  switch (format) {
-    case gray_u16:
-      return f.template operator()<unsigned short, 1, 0>();
-    case gray_f32:
-      return f.template operator()<float, 1, 0>();
-    case rgb_u8:
-      return f.template operator()<unsigned char, 3, 0>();
-    case rgb_u16:
-      return f.template operator()<unsigned short, 3, 0>();
-    case rgb_f32:
-      return f.template operator()<float, 3, 0>();
-    case bgr_u8:
-      return f.template operator()<unsigned char, 3, 2>();
-    case rgba_u8:
-      return f.template operator()<unsigned char, 4, 0>();
-    case bgra_u8:
-      return f.template operator()<unsigned char, 4, 2>();
-    default:
-      return f.template operator()<unsigned char, 1, 0>();
-  }
-}
-
-/// The same with the frame's scale: f.template operator()<Sample, channels, red>(scale).
+/// Calls f.template operator()<Sample, channels, red>(scale) with the properties of the frame's pixel format.
 template <class F>
 PF_HD auto with_format(const Frame& frame, F f) {
+  using enum PixelFormat;
   const Scale scale = scale_of(frame);
-  return with_samples(frame.format, [&]<class Sample, int Channels, int Red>() {
-    return f.template operator()<Sample, Channels, Red>(scale);
-  });
+  switch (frame.format) {
+    case gray_u16:
+      return f.template operator()<unsigned short, 1, 0>(scale);
+    case gray_f32:
+      return f.template operator()<float, 1, 0>(scale);
+    case rgb_u8:
+      return f.template operator()<unsigned char, 3, 0>(scale);
+    case rgb_u16:
+      return f.template operator()<unsigned short, 3, 0>(scale);
+    case rgb_f32:
+      return f.template operator()<float, 3, 0>(scale);
+    case bgr_u8:
+      return f.template operator()<unsigned char, 3, 2>(scale);
+    case rgba_u8:
+      return f.template operator()<unsigned char, 4, 0>(scale);
+    case bgra_u8:
+      return f.template operator()<unsigned char, 4, 2>(scale);
+    default:
+      return f.template operator()<unsigned char, 1, 0>(scale);
+  }
 }
 
 }  // namespace parafield

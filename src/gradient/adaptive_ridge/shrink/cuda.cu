@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/cuda/kernel.cuh"
 #include "gradient/adaptive_ridge/shrink/shrink.cuh"
-#include "gradient/adaptive_ridge/tiles.cuh"
 
 // Each block computes a tile and keeps the shrunk flow in shared memory until the median is taken. If only
 // the statistics are needed, each thread has one column of a cell and adds up the flow it shrinks.

@@ -2,7 +2,6 @@
 #include "core/cuda/kernel.cuh"
 #include "gradient/adaptive_ridge/cells.cuh"
 #include "gradient/adaptive_ridge/spaced/spaced.hpp"
-#include "gradient/adaptive_ridge/tiles.cuh"
 
 // One launch, with one tile of the grid per block. Lower bound for a pair: for each pixel of the frames, 10
 // bytes are read (two frames, a quarter of u and v) and 6 written, which takes an H100 (3.0 TB/s) 1.6 us at

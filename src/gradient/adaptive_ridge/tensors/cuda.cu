@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/cuda/kernel.cuh"
 #include "gradient/adaptive_ridge/tensors/tensors.cuh"
-#include "gradient/adaptive_ridge/tiles.cuh"
 
 // One launch, with one tile per block. A small level takes as long as the stages of a tile, 5300 cycles for a
 // 32x16 tile, so it is split into small tiles that occupy many threads. If estimators share the device, large

@@ -37,22 +37,6 @@ void spread(const float* in, float* __restrict out, int width) {
   if (width % 2 != 0) out[width - 1] = in[width / 2];
 }
 
-/// Calls f(x, y, hidden) for each pixel of a row.
-template <class F>
-void for_hidden(const FlowPlanes& flow, const FlowPlanes& back, int y, F f) {
-  constexpr int chunk = 256;
-  int hidden[chunk];  // same width as the floats it is computed from, which lets the loop vectorize
-  const int width = flow.u.width, height = flow.u.height, pitch = int(back.u.stride());
-  const float *const u = flow.u.row(y), *const v = flow.v.row(y), *const back_u = back.u.data,
-                     *const back_v = back.v.data;
-  for (int x0 = 0; x0 < width; x0 += chunk) {
-    const int count = smaller(chunk, width - x0);
-    for (int i = 0; i < count; ++i)
-      hidden[i] = is_hidden(u[x0 + i], v[x0 + i], back_u, back_v, pitch, width, height, x0 + i, y);
-    for (int i = 0; i < count; ++i) f(x0 + i, hidden[i] != 0);
-  }
-}
-
 }  // namespace
 
 template <class Backend>
@@ -90,13 +74,16 @@ void take_visible(Backend& cpu, FlowPlanes flow, FlowPlanes back, const Matches&
 template <class Backend>
 void fill_hidden(Backend& cpu, FlowPlanes flow, FlowPlanes back, FlowPlanes filled) {
   cpu.rows(flow.u.height, [=](int y) {
-    const float *const from_u = filled.u.row(y), *const from_v = filled.v.row(y);
-    float *const u = flow.u.row(y), *const v = flow.v.row(y);
-    for_hidden(flow, back, y, [=](int x, bool hidden) {
-      const bool takes = hidden & (from_u[x] == from_u[x]) & (from_v[x] == from_v[x]);
-      u[x] = takes ? from_u[x] : u[x];
-      v[x] = takes ? from_v[x] : v[x];
-    });
+    const FlowRow to = flow.row(y), from = filled.row(y);
+    const float *const back_u = back.u.data, *const back_v = back.v.data;
+    const int width = flow.u.width, height = flow.u.height, pitch = int(back.u.stride());
+#pragma GCC ivdep  // planes do not overlap
+    for (int x = 0; x < width; ++x) {
+      const Motion own = to[x], other = from[x];
+      const bool takes = is_hidden(own.u, own.v, back_u, back_v, pitch, width, height, x, y) &
+                         (other.u == other.u) & (other.v == other.v);
+      to.set(x, {takes ? other.u : own.u, takes ? other.v : own.v});
+    }
   });
 }
 
