@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "guided/color_test/keep_better.hpp"
-#include "guided/features/resample.hpp"
 #include "guided/guided_solver.hpp"
 #include "guided/interpolation/interpolation.hpp"
 #include "guided/support/tile.hpp"

@@ -5,7 +5,6 @@
 #include "parafield/stereo.hpp"
 #include "steps/color_median/color_median.hpp"
 #include "steps/consistency/consistency.hpp"
-#include "steps/disparity/disparity.hpp"
 #include "steps/fill/fill.hpp"
 #include "steps/median/median.hpp"
 #include "steps/speckle/speckle.hpp"

@@ -105,6 +105,14 @@ class CpuBackend {
     });
   }
 
+  /// Calls f(x, y) for each pixel of an image, or for each cell of a grid, on all threads.
+  template <class PixelFunction>
+  void pixels(Size size, PixelFunction f) const {
+    rows(size.height, [=](int y) {
+      for (int x = 0; x < size.width; ++x) f(x, y);
+    });
+  }
+
   /// Calls f(rows, scratch) for ranges of at least 1 row, mostly 1 to 8. `scratch` is the calling thread's
   /// own memory.
   template <class RowsFunction>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "core/cuda/backend.hpp"
-#include "core/cuda/kernel.cuh"
-#include "guided/features/resample.hpp"
+#include "core/cuda/pixels.cuh"
+#include "guided/features/tracks.hpp"
 
 namespace parafield {
 namespace {
 
+constexpr int few_threads = 64;  // of a block, so that a thousand cells occupy many multiprocessors
 constexpr int warps = 4;
 
 /// Each warp finds the pixel of one cell. Distances are not negative, so their bits sort in the same order.
@@ -38,12 +38,30 @@ __global__ void __launch_bounds__(32 * warps)
 }  // namespace
 
 template <class Backend>
+void take_matches(Backend& cuda, const Matches& matches, const FeatureGrid& grid, Track* tracks) {
+  for_pixels<few_threads, 1>(cuda, {grid.count(), 1}, [=] __device__(int cell, int) {
+    const int row = cell / grid.columns;
+    tracks[cell] = matched_track(matches, grid, cell - row * grid.columns, row);
+  });
+}
+
+template <class Backend>
 void resample_tracks(Backend& cuda, FlowPlanes flow, View<const std::uint8_t> valid, const FeatureGrid& grid,
                      Track* tracks) {
   cuda.launch(resample_kernel, dim3(blocks_for(grid.count(), warps)), dim3(32 * warps), 0, flow, valid, grid,
               tracks);
 }
 
+template <class Backend>
+void drop_outliers(Backend& cuda, const Track* tracks, const FeatureGrid& grid, float outliers, Track* kept) {
+  for_pixels<few_threads, 1>(cuda, {grid.count(), 1}, [=] __device__(int cell, int) {
+    const int row = cell / grid.columns;
+    kept[cell] = without_outlier(tracks, grid, cell - row * grid.columns, row, outliers);
+  });
+}
+
+PF_STEP(take_matches<Cuda>);
 PF_STEP(resample_tracks<Cuda>);
+PF_STEP(drop_outliers<Cuda>);
 
 }  // namespace parafield
