@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "parafield/stereo.hpp"
 
-#include "markov/disparity.hpp"
+#include "markov/matching.hpp"
 #include "tasks/estimator.hpp"
 #include "tasks/found_disparities.hpp"
 #include "tasks/refined.hpp"

@@ -13,7 +13,7 @@ namespace parafield {
 struct ComparedPlanes {
   const float *luma = nullptr, *color[3] = {}, *gradient = nullptr;
   const std::uint32_t* census = nullptr;
-  MixPlanes<const std::uint32_t> mix;
+  const std::uint32_t* mix[3] = {};  // color, gradient and census words: see mix.hpp
 };
 
 /// Square window that averages data costs. The weight of a pixel is weight[row] * weight[column].
@@ -123,47 +123,20 @@ PF_HD float most_difference(DataTerm term) {
   return 1e30f;
 }
 
-/// Data costs of DataTerm::mix without a window, computed when they are read: see Differences.
-struct MixedCosts {
-  MixPlanes<const std::uint32_t> a, b;  // of the two frames
-  std::ptrdiff_t pitch = 0;
-  int x0 = 0, y0 = 0, step = 1;
-  float weight = 1, limit = 1e30f;
+/// DataTerm::mix of a pixel's words and those of its match.
+struct MixedDifference {
+  static constexpr int planes = 3;
+  using Value = std::uint32_t;
+
+  template <class A, class B>
+  PF_HD static float of(A a, B b, float limit) {
+    return mixed_difference({a(0), a(1), a(2)}, {b(0), b(1), b(2)}, limit);
+  }
+};
+/// Data costs of DataTerm::mix without a window.
+struct MixedCosts : LazyCosts<MixedDifference> {
   bool gray =
       false;  // the three bytes of each color and gradient word are the same, so the CPU reads only one
-
-  struct Row {
-    MixPlanes<const std::uint32_t> a, b;
-    float weight, limit;
-    std::ptrdiff_t at, to;
-    PF_HD float operator()(int x) const {
-      return weight * mixed_difference(words_at(a, at + x), words_at(b, to + x), limit);
-    }
-  };
-  PF_HD Row row(int y, int lx, int ly) const {
-    const std::ptrdiff_t at = y * pitch;
-    return {a, b, weight, limit, at, at + (y0 + ly) * pitch + (x0 + lx) * step};
-  }
-
-  struct LabelRow {
-    MixWords words;
-    MixPlanes<const std::uint32_t> b;
-    std::ptrdiff_t to;  // the match of the first label
-    int step;
-    float weight, limit;
-    PF_HD float operator()(int lx) const {
-      return weight * mixed_difference(words, words_at(b, to + lx * step), limit);
-    }
-  };
-  struct Site {
-    const MixedCosts& all;
-    std::ptrdiff_t at;
-    PF_HD LabelRow row(int ly) const {
-      return {words_at(all.a, at), all.b,    at + (all.y0 + ly) * all.pitch + all.x0 * all.step, all.step,
-              all.weight,          all.limit};
-    }
-  };
-  PF_HD Site site(int x, int y) const { return {*this, y * pitch + x}; }
 };
 
 /// Calls f.template operator()<Term, Color>() with a data term and whether it compares color.

@@ -33,19 +33,18 @@ __global__ void __launch_bounds__(threads)
   // Matches of this block's pixels, from the leftmost on.
   const int first_label = data.x0 * data.step, last_label = (data.x0 + grid.nx - 1) * data.step;
   const int first = x0 + smaller(first_label, last_label), columns = used + grid.nx - 1;
-  const std::uint32_t* const planes[3] = {data.b.color, data.b.gradient, data.b.census};
   for (int row = 0; row < rows; ++row) {
     const std::ptrdiff_t from = (y + data.y0 + row) * data.pitch + first;
     for (int i = thread; i < columns; i += threads) {
       PF_UNROLL
-      for (int k = 0; k < 3; ++k) match_words[(k * rows + row) * pitch + place_of(i)] = planes[k][from + i];
+      for (int k = 0; k < 3; ++k) match_words[(k * rows + row) * pitch + place_of(i)] = data.frame1[k][from + i];
     }
   }
   __syncthreads();
   const int pixel = thread / packing.lanes, lane = thread % packing.lanes;
   if (pixel >= used || lane * PerLane >= packing.values) return;
   const int x = x0 + pixel, row = Rows ? lane : 0, label0 = Rows ? 0 : lane * PerLane;
-  const MixWords words = words_at(data.a, y * data.pitch + x);
+  const MixWords words = words_at(data.frame0, y * data.pitch + x);
   const std::uint32_t* const tile = match_words + row * pitch;
   const int plane = rows * pitch, at = x + first_label - first;
   const auto value = [&](int i) -> std::uint32_t {
