@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <cmath>
 #include <optional>
 
 #include "core/solver.hpp"
@@ -33,7 +34,7 @@ class MatchingSolver : public SolverBase<MatchingSolver<Backend>> {
         optimizer_(optimizer_of(method)),
         uniqueness_(uniqueness_of(method)),
         size_(size),
-        window_(aggregation_window(cost_)),
+        window_(window_of(cost_)),
         frames_(backend, workspace, planes_needed(method, options), size),
         field_(backend, workspace, size, grid_, optimizer_, options.energies),
         progress_(backend, options.progress, options.both_ways ? 2 : 1) {
@@ -171,6 +172,18 @@ class MatchingSolver : public SolverBase<MatchingSolver<Backend>> {
     at_labels_.middle ? record(KnownCosts{at_labels_.middle}) : with_data(matching, record);
   }
 
+  /// Window of the aggregation: a box or a gaussian.
+  static Window window_of(const MatchingCost& cost) {
+    Window window{.side = cost.aggregation};
+    double sum = 0, weights[Window::max_side];
+    for (int i = 0; i < window.side; ++i) {
+      const double sigma = cost.aggregation_sigma, at = i - window.side / 2;
+      weights[i] = sigma > 0 ? std::exp(-0.5 * at * at / (sigma * sigma)) : 1;
+      sum += weights[i];
+    }
+    for (int i = 0; i < window.side; ++i) window.weight[i] = float(weights[i] / sum);
+    return window;
+  }
   static LabelGrid grid_of(const StereoEnergy& energy) {
     return {.nx = energy.disparities, .x0 = energy.min_disparity};
   }
@@ -238,7 +251,7 @@ class MatchingSolver : public SolverBase<MatchingSolver<Backend>> {
     for (int i = 0; i < 3; ++i) planes[i] = frames_.color(slot, i);
     if (flattens() && propagates()) edges_.flatness = frames_.flatness(slot);
     const bool same = smoothness_.edge_scale == 0;  // all weights are 1
-    edge_weights(backend_, planes, 3, same ? 1 : smoothness_.edge_scale, same ? 1 : smoothness_.edge_floor,
+    edge_weights(backend_, planes, same ? 1 : smoothness_.edge_scale, same ? 1 : smoothness_.edge_floor,
                  edges_);
   }
 

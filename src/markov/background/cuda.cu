@@ -36,15 +36,7 @@ __global__ void begin_background_kernel(View<const std::uint8_t> luma, Backgroun
   const int x = own_x(), y = own_y();
   if (x == 0 && y == 0)
     for (int i = 0; i < number_count; ++i) background.numbers.data[i] = 0;
-  if (x >= luma.width || y >= luma.height) return;
-  const BackgroundRow row = background.row(y);
-  for (int k = 0; k < sample_count; ++k) {
-    const Place2 from = first_place(x, y, k, {luma.width, luma.height});
-    row.sample(k)[x] = luma(from.x, from.y);
-  }
-  row.spread()[x] = std::uint8_t(first_spread(background.least_spread));
-  row.candidate()[x] = row.support()[x] = 0;
-  background.run(x, y) = 0;
+  if (x < luma.width && y < luma.height) begin_pixel(background, luma, x, y);
 }
 
 /// One block of gain_bins threads. It allows the next kernel's launch only after all kernels before it have
@@ -169,15 +161,8 @@ __global__ void background_costs_kernel(Background background, BackgroundModel m
                                         View<const std::uint8_t> last, Volume costs, View<Label> labels) {
   begin_kernel();
   const int x = own_x(), y = own_y();
-  if (x >= labels.width || y >= labels.height) return;
-  const BackgroundRow row = background.row(y);
-  const bool known = row.luma()[x] != no_luma;
-  const int difference = difference_byte(row.distance()[x], factor_of(model, row.spread()[x]));
-  const ChangeCosts cost =
-      background_cost(model, known, difference, last.data != nullptr, last.data ? last(x, y) : 0);
-  costs.row(y, 0)[x] = cost.still;
-  costs.row(y, 1)[x] = cost.moving;
-  labels(x, y) = known && seems_moving(model, float(difference) * model.step);
+  if (x < labels.width && y < labels.height)
+    store_background_costs(background, model, last, costs, labels, x, y);
 }
 
 }  // namespace

@@ -1,12 +1,36 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "markov/background/background.hpp"
-#include "markov/background/four.cuh"
 #include "markov/launch.cuh"
 
 /// The last step of a frame: updates the background and stores the mask with its confidence.
 namespace parafield {
 namespace {
+
+// Bytes of four adjacent pixels are processed together.
+
+/// Pixels per thread, as in mask/cuda.cu. Rows are padded for all four.
+constexpr int together = 4;
+
+__device__ int byte_of(uchar4 four, int i) { return (&four.x)[i]; }
+__device__ uchar4 four_at(const std::uint8_t* bytes) { return *reinterpret_cast<const uchar4*>(bytes); }
+__device__ void store_four(std::uint8_t* bytes, uchar4 four) { *reinterpret_cast<uchar4*>(bytes) = four; }
+/// The same as a number, the first byte lowest.
+__device__ std::uint32_t word_at(const std::uint8_t* bytes) {
+  return *reinterpret_cast<const std::uint32_t*>(bytes);
+}
+__device__ void store_word(std::uint8_t* bytes, std::uint32_t word) {
+  *reinterpret_cast<std::uint32_t*>(bytes) = word;
+}
+
+/// Four bytes of a user's mask, whose rows may be unaligned and without padding.
+__device__ std::uint32_t any_word_at(View<const std::uint8_t> mask, int x0, int y) {
+  const std::uint8_t* const from = mask.row(y) + x0;
+  if (x0 + together <= mask.width && (reinterpret_cast<std::size_t>(from) & 3) == 0) return word_at(from);
+  std::uint32_t word = 0;
+  for (int i = 0; i < together && x0 + i < mask.width; ++i) word |= from[i] << 8 * i;
+  return word;
+}
 
 /// Labels of pixels x0 - 1 to x0 + 4 of a row, one bit each; 0 outside the image. x0 must be a multiple of 4.
 __device__ std::uint32_t six_labels(const BinaryLabels& labels, int x0, int y, int height) {

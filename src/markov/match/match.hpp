@@ -22,8 +22,6 @@ struct Window {
   int side = 1;  // px, odd
   float weight[max_side] = {1};
 };
-/// Window of MatchingCost's aggregation: a box or a gaussian.
-Window aggregation_window(const MatchingCost& cost);
 
 /// Comparison of every pixel of frame 0 with its match in frame 1 for every label. A label of value (x, y)
 /// moves a pixel by (x * step, y) px. Data costs are weight * min(difference, limit), averaged over the

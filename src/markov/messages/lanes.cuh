@@ -21,6 +21,14 @@ __device__ void find_received(const PropagationLevel<Value>& level, const Propag
 /// At least as high as any belief. Adding the highest pair cost does not overflow 16 bits.
 constexpr std::uint32_t far16 = 8 * most_units;
 
+/// Weight of the edge of pixel (x, y) to neighbor k. Beyond the border, it is arbitrary.
+template <class Value>
+__device__ float edge_weight_at(const PropagationLevel<Value>& level, int k, int x, int y) {
+  const View<float>& plane = level.weights.used[edge_plane(k)];
+  const Offset to = is_forward(k) ? Offset{0, 0} : neighbor_offset(k);
+  return plane ? plane(larger(x + to.x, 0), larger(y + to.y, 0)) : 1.0f;
+}
+
 /// Pair costs of the four edges of a pixel.
 template <class Value>
 struct PixelEdges {
@@ -33,9 +41,7 @@ __device__ PixelEdges<Value> edges_of(const PropagationLevel<Value>& level, cons
   PixelEdges<Value> edges;
   PF_UNROLL
   for (int k = 0; k < 4; ++k) {
-    const View<float>& plane = level.weights.used[edge_plane(k)];
-    const Offset to = is_forward(k) ? Offset{0, 0} : neighbor_offset(k);
-    const float weight = plane ? plane(larger(x + to.x, 0), larger(y + to.y, 0)) : 1.0f;
+    const float weight = edge_weight_at(level, k, x, y);
     edges.slope[k] = PairUnits::value_of<Value>(weight * units.slope);
     edges.limit[k] = PairUnits::value_of<Value>(weight * units.limit);
   }

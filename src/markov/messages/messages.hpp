@@ -80,12 +80,9 @@ PF_HD std::uint16_t raised(std::uint16_t value, float slope, std::uint16_t limit
 }
 
 /// Instantiates the steps for a backend and its values.
-#define PF_MESSAGE_STEPS(Backend, Value)                        \
-  PF_STEP(message_scratch<Backend, Value>);                     \
-  PF_STEP(send_messages<Backend, Value>);                       \
-  PF_STEP(read_coarse_beliefs<Backend, StoredCosts, Value>);    \
-  PF_STEP(read_coarse_beliefs<Backend, Differences<1>, Value>); \
-  PF_STEP(read_coarse_beliefs<Backend, Differences<3>, Value>); \
-  PF_STEP(read_coarse_beliefs<Backend, MixedCosts, Value>)
+#define PF_MESSAGE_STEPS(Backend, Value)    \
+  PF_STEP(message_scratch<Backend, Value>); \
+  PF_STEP(send_messages<Backend, Value>);   \
+  PF_STEP_OF_COSTS(read_coarse_beliefs, Backend, Value)
 
 }  // namespace parafield

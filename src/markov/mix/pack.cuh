@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
+#pragma once
 #include "markov/launch.cuh"
 #include "markov/levels/packing.cuh"
-#include "markov/mix/pack.hpp"
 
-// A CUDA block computes some pixels of a row. It first loads the words of their matches into shared memory,
-// because neighboring pixels and labels share them.
 namespace parafield {
 namespace {
 
@@ -19,6 +17,8 @@ int row_words(int columns, const Packing& packing) {
   return packing.rows ? (words - pixels + 31) / 32 * 32 + pixels : words;
 }
 
+/// A CUDA block computes some pixels of a row. It first loads the words of their matches into shared memory,
+/// because neighboring pixels and labels share them.
 template <int PerLane, bool Rows>
 __global__ void __launch_bounds__(threads)
     pack_mix_kernel(Energy<MixedCosts> energy, int per_mix, Packing packing, int pitch,
@@ -37,7 +37,8 @@ __global__ void __launch_bounds__(threads)
     const std::ptrdiff_t from = (y + data.y0 + row) * data.pitch + first;
     for (int i = thread; i < columns; i += threads) {
       PF_UNROLL
-      for (int k = 0; k < 3; ++k) match_words[(k * rows + row) * pitch + place_of(i)] = data.frame1[k][from + i];
+      for (int k = 0; k < 3; ++k)
+        match_words[(k * rows + row) * pitch + place_of(i)] = data.frame1[k][from + i];
     }
   }
   __syncthreads();
@@ -59,10 +60,9 @@ __global__ void __launch_bounds__(threads)
   values.store(level.data + (std::ptrdiff_t(y) * energy.width + x) * packing.values + lane * PerLane);
 }
 
-}  // namespace
-
-template <class Backend>
-void pack_mix(Backend& cuda, const Energy<MixedCosts>& energy, const PairUnits& units,
+/// Stores the data costs of DataTerm::mix in the finest level of 16-bit values, with integers only.
+/// PairUnits::per_mix must not be 0. On the CPU, pack_mix_row does the same.
+void pack_mix(Cuda& cuda, const Energy<MixedCosts>& energy, const PairUnits& units,
               const PropagationLevel<std::uint16_t>& level) {
   const Packing packing = packing_of<std::uint16_t>(units);
   const int pixels = threads / packing.lanes, columns = pixels + energy.grid.nx - 1;
@@ -74,6 +74,5 @@ void pack_mix(Backend& cuda, const Energy<MixedCosts>& energy, const PairUnits& 
   });
 }
 
-PF_STEP(pack_mix<Cuda>);
-
+}  // namespace
 }  // namespace parafield
