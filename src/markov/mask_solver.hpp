@@ -89,7 +89,8 @@ class ChangeSolver : public MaskSolver<ChangeSolver<Backend>, Backend, ChangeEne
   bool starts_from_last() const { return this->takes_start(); }
 
   void solve(int first, const MotionMaskView* start, MotionMask& result) {
-    Change change{this->change_model()};
+    Change change;
+    static_cast<ChangeModel&>(change) = this->change_model();
     change.channels = channels();
     if (energy_.temporal_fades && energy_.mean > 0) change.rise = 1 / energy_.mean;
     for (int i = 0; i < channels(); ++i)

@@ -168,57 +168,55 @@ TEST_P(PlaneSteps, Extend) {
 TEST_P(PlaneSteps, EdgeWeights) {
   for (const Size size : sizes)
     for (const int directions : {2, 4}) {
-      {
-        const std::string what = text_of(size) + ", directions: " + std::to_string(directions);
-        constexpr float scale = 15, floor = 0.2f;
-        std::vector<Guarded> planes, weights;
-        std::vector<Movable*> images;
-        for (unsigned i = 0; i < 3; ++i) planes.emplace_back(size, 30 + i);
-        for (int j = 0; j < directions; ++j) weights.emplace_back(size);
-        for (Guarded& plane : planes) images.push_back(&plane);
-        for (Guarded& plane : weights) images.push_back(&plane);
-        run_on(GetParam(), images, [&]<class Backend>(Backend& backend) {
-          View<const float> from[3];
-          for (std::size_t i = 0; i < planes.size(); ++i) from[i] = planes[i].view();
-          parafield::EdgeWeights to;
-          for (std::size_t j = 0; j < weights.size(); ++j) to.forward[j] = weights[j].view();
-          edge_weights(backend, from, scale, floor, to);
-        });
-        constexpr Offset offsets[] = {{1, 0}, {0, 1}, {1, 1}, {-1, 1}};
-        for (std::size_t j = 0; j < weights.size(); ++j) {
-          for (int y = 0; y < size.height; ++y)
-            for (int x = 0; x < size.width; ++x) {
-              const int nx = x + offsets[j].x, ny = y + offsets[j].y;
-              const bool inside = nx >= 0 && nx < size.width && ny < size.height;
-              double difference = 0;
-              for (Guarded& plane : planes)
-                if (inside)
-                  difference = std::max(difference,
-                                        std::abs(double(plane.view()(x, y)) - double(plane.view()(nx, ny))));
-              const double expected =
-                  inside ? floor + (1 - double(floor)) * std::exp(-difference / scale) : 0;
-              ASSERT_NEAR(weights[j].view()(x, y), expected, 1e-6)
-                  << what << ", direction " << j << " at (" << x << ", " << y << ")";
-            }
-          weights[j].expect_intact_guard(what);
-        }
+      const std::string what = text_of(size) + ", directions: " + std::to_string(directions);
+      constexpr float scale = 15, floor = 0.2f;
+      std::vector<Guarded> planes, weights;
+      std::vector<Movable*> images;
+      for (unsigned i = 0; i < 3; ++i) planes.emplace_back(size, 30 + i);
+      for (int j = 0; j < directions; ++j) weights.emplace_back(size);
+      for (Guarded& plane : planes) images.push_back(&plane);
+      for (Guarded& plane : weights) images.push_back(&plane);
+      run_on(GetParam(), images, [&]<class Backend>(Backend& backend) {
+        View<const float> from[3];
+        for (std::size_t i = 0; i < planes.size(); ++i) from[i] = planes[i].view();
+        parafield::EdgeWeights to;
+        for (std::size_t j = 0; j < weights.size(); ++j) to.forward[j] = weights[j].view();
+        edge_weights(backend, from, scale, floor, to);
+      });
+      constexpr Offset offsets[] = {{1, 0}, {0, 1}, {1, 1}, {-1, 1}};
+      for (std::size_t j = 0; j < weights.size(); ++j) {
+        for (int y = 0; y < size.height; ++y)
+          for (int x = 0; x < size.width; ++x) {
+            const int nx = x + offsets[j].x, ny = y + offsets[j].y;
+            const bool inside = nx >= 0 && nx < size.width && ny < size.height;
+            double difference = 0;
+            for (Guarded& plane : planes)
+              if (inside)
+                difference =
+                    std::max(difference, std::abs(double(plane.view()(x, y)) - double(plane.view()(nx, ny))));
+            const double expected = inside ? floor + (1 - double(floor)) * std::exp(-difference / scale) : 0;
+            ASSERT_NEAR(weights[j].view()(x, y), expected, 1e-6)
+                << what << ", direction " << j << " at (" << x << ", " << y << ")";
+          }
+        weights[j].expect_intact_guard(what);
       }
     }
+}
 
-  /// Over the range of weights, mixed data costs and probabilities.
-  TEST(Exponential, IsAccurate) {
-    for (double x = 0; x > -80; x -= 0.0137) {
-      const float value = exponential(float(x));
-      const double expected = std::exp(double(float(x)));
-      // The product log2(e) * x is rounded before its whole part is removed, which adds some ulp of x.
-      ASSERT_NEAR(value, expected, expected * (3e-7 + 1.2e-7 * std::abs(x))) << x;
-    }
-    EXPECT_EQ(exponential(0), 1);
-    EXPECT_GT(exponential(-1e30f), 0);
-    EXPECT_LT(exponential(-1e30f), 2e-38f);
+/// Over the range of weights, mixed data costs and probabilities.
+TEST(Exponential, IsAccurate) {
+  for (double x = 0; x > -80; x -= 0.0137) {
+    const float value = exponential(float(x));
+    const double expected = std::exp(double(float(x)));
+    // The product log2(e) * x is rounded before its whole part is removed, which adds some ulp of x.
+    ASSERT_NEAR(value, expected, expected * (3e-7 + 1.2e-7 * std::abs(x))) << x;
   }
+  EXPECT_EQ(exponential(0), 1);
+  EXPECT_GT(exponential(-1e30f), 0);
+  EXPECT_LT(exponential(-1e30f), 2e-38f);
+}
 
-  INSTANTIATE_TEST_SUITE_P(Targets, PlaneSteps, every_target(), target_name);
+INSTANTIATE_TEST_SUITE_P(Targets, PlaneSteps, every_target(), target_name);
 
 }  // namespace
 }  // namespace parafield
