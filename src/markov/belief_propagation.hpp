@@ -16,6 +16,7 @@ struct PropagationPlan {
   UnitDemands demands = {};
   bool weighted = false;      // edges have individual weights
   bool has_flatness = false;  // edges have flatness
+  bool stores_costs = false;  // a volume stores the data costs of a block
 
   /// Iterations of level k of `levels`.
   Iterations iterations_of(int k, int levels) const {

@@ -43,8 +43,8 @@ class MaskSolver : public SolverBase<Solver> {
   }
   /// Minimizes the energy with the stored data costs.
   View<Label> minimize() {
-    return field_.minimize(Energy<StoredCosts>{size_.width, size_.height, grid, pair_, {}, {costs_, 2}}, true,
-                           progress_);
+    return field_.minimize(Energy<StoredCosts>{size_.width, size_.height, grid, pair_, {}, {costs_, 2}},
+                           Purpose::result, progress_);
   }
 
   static constexpr LabelGrid grid{.nx = 2};

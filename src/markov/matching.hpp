@@ -48,7 +48,8 @@ class MatchingSolver : public SolverBase<MatchingSolver<Backend>> {
       if (flattens()) plan.demands.most_weight = most_growth;
       plan.weighted = uses_edges();
       plan.has_flatness = flattens();
-      beliefs_.emplace(backend, workspace, grid_, pair_, size, plan, stores_costs());
+      plan.stores_costs = stores_costs();
+      beliefs_.emplace(backend, workspace, grid_, pair_, size, plan);
       if (grid_.ny == 1 || uniqueness_ > 0) costs_.margin = workspace.image<float>(size);
       if (beliefs_->blocks().size() > 1 && reports_ && stores_costs())
         at_labels_.middle = workspace.image<float>(size);
@@ -98,18 +99,20 @@ class MatchingSolver : public SolverBase<MatchingSolver<Backend>> {
   /// px. `start_u`, `start_v`: the user's initial field, or null. `fine`: see label_values.
   void solve_field(int first, int step, const View<const float>* start_u, const View<const float>* start_v,
                    FlowPlanes result, View<float> fine, Trust trust, Purpose purpose) {
-    const bool is_result = purpose == Purpose::result, reports = is_result && reports_;
-    progress_.begin(is_result ? 0 : 1);
+    progress_.begin(purpose == Purpose::result ? 0 : 1);
     if (uses_edges()) find_edges(first);
     const View<Label> labels =
-        propagates() ? propagate(first, step, reports) : minimize(first, step, start_u, start_v, reports);
+        propagates() ? propagate(first, step, purpose) : minimize(first, step, start_u, start_v, purpose);
     label_values(backend_, {labels, costs_, frames_.known(first), grid_, step, sub_pixel_, uniqueness_},
                  result.u, result.v, fine, trust);
   }
 
-  /// Solves by sweeps, or by winner-takes-all. `reports`: whether to record energies.
+  /// Whether to record energies.
+  bool reports(Purpose purpose) const { return reports_ && purpose == Purpose::result; }
+
+  /// Solves by sweeps, or by winner-takes-all.
   View<Label> minimize(int first, int step, const View<const float>* start_u,
-                       const View<const float>* start_v, bool reports) {
+                       const View<const float>* start_v, Purpose purpose) {
     const Matching matching = this->matching(first, step, size_);
     const bool one_row = grid_.ny == 1;
     Winners winners{start_u ? View<Label>{} : field_.labels(),
@@ -118,17 +121,18 @@ class MatchingSolver : public SolverBase<MatchingSolver<Backend>> {
       nearest_labels(backend_, *start_u, start_v ? *start_v : View<const float>{}, grid_, field_.labels());
     if (volume_ || winners.labels) match(backend_, matching, volume_, winners);
     View<Label> labels = field_.labels();
-    if (!is_winner() || !one_row || reports)
+    if (!is_winner() || !one_row || reports(purpose))
       with_data(matching, [&]<class Data>(const Data& data) {
         const Energy<Data> energy{size_.width, size_.height, grid_, pair_, edges_, data};
-        labels = field_.minimize(energy, reports, progress_);
+        labels = field_.minimize(energy, purpose, progress_);
         if (!winners.costs.middle) costs_around(backend_, energy, labels, costs_);
       });
     return labels;
   }
 
-  /// Solves by belief propagation. `reports`: whether to record energies.
-  View<Label> propagate(int first, int step, bool reports) {
+  /// Solves by belief propagation.
+  View<Label> propagate(int first, int step, Purpose purpose) {
+    const bool reports = this->reports(purpose);
     const View<Label> labels = field_.labels();
     const bool whole = beliefs_->blocks().size() == 1, each = whole && reports && field_.records_sweeps();
     const Size size = beliefs_->size();

@@ -38,13 +38,15 @@ std::size_t step_scratch(LabelGrid grid, int width) {
   return larger(level_scratch<Value>(grid, width), 9 * level_chunk_bytes * std::size_t(grid.count()));
 }
 
+enum class BandPart { inside, seams };
+
 /// Runs all iterations of a level in bands of rows. In a band, each iteration runs one row behind the
 /// previous one, and begins and ends one row farther inside. A later call computes what is missing at the
-/// seams between bands. Computes bands [begin, end) of `count` or, with `seams`, the seam between each of
-/// these bands and the next.
+/// seams between bands. Computes bands [begin, end) of `count`, or the seam between each of these bands and
+/// the next.
 template <class Value>
 void send_in_bands(Cpu& cpu, const PairUnits& units, const Rows<Value>& rows, const Rows<Value>& coarser,
-                   const Iterations& iterations, int count, int begin, int end, bool seams,
+                   const Iterations& iterations, int count, int begin, int end, BandPart which,
                    const Beliefs& beliefs) {
   const int height = rows.level.height, n = iterations.count, passes = n + int(bool(beliefs.labels));
   const auto begin_of = [=](int band) { return Cpu::band_begin(height, count, band); };
@@ -57,7 +59,7 @@ void send_in_bands(Cpu& cpu, const PairUnits& units, const Rows<Value>& rows, co
       send_row(units, rows, coarser, iterations[i], i == n - 1 ? beliefs : Beliefs{}, y, scratch, room);
     };
     const int band = begin + part, y0 = begin_of(band), y1 = begin_of(band + 1);
-    if (seams) {
+    if (which == BandPart::seams) {
       for (int i = 1; i < passes; ++i)
         for (int y = y1 - i; y < y1 + i; ++y) pass(i, y);
       return;
@@ -131,9 +133,9 @@ void send_messages(Backend& cpu, const PairUnits& units, const PropagationLevel<
   const Rows<Value> rows(level, units), coarser(coarser_level, units);
   if (const int bands = bands_of(cpu, level.height, iterations); bands > 0) {
     const int begin = turn * cpu.threads(), end = smaller(begin + cpu.threads(), bands);
-    send_in_bands(cpu, units, rows, coarser, iterations, bands, begin, end, false, beliefs);
+    send_in_bands(cpu, units, rows, coarser, iterations, bands, begin, end, BandPart::inside, beliefs);
     if (end == bands)
-      send_in_bands(cpu, units, rows, coarser, iterations, bands, 0, bands - 1, true, beliefs);
+      send_in_bands(cpu, units, rows, coarser, iterations, bands, 0, bands - 1, BandPart::seams, beliefs);
     return;
   }
   const bool reads = beliefs.labels && (iterations.each || turn == iterations.count - 1);

@@ -75,11 +75,14 @@ __device__ void lower_line_together(const Line<Value>& line, Sum<Value> slope, S
   }
 }
 
-/// Lower envelopes for quadratic costs along the rows or the columns (`down`) of the grid, by all threads.
+enum class Lines { rows, columns };
+
+/// Lower envelopes for quadratic costs along the rows or the columns of the grid, by all threads.
 template <class Value>
-__device__ void lower_quadratic(Value* h, Value* spare, const PairUnits& units, bool down, float slope,
+__device__ void lower_quadratic(Value* h, Value* spare, const PairUnits& units, Lines lines, float slope,
                                 Value limit) {
   const LabelGrid grid = units.grid;
+  const bool down = lines == Lines::columns;
   const int labels = grid.count(), stride = down ? grid.nx : 1, count = down ? grid.ny : grid.nx;
   for (int label = int(threadIdx.x); label < labels; label += int(blockDim.x)) {
     const int at = down ? label / grid.nx : label % grid.nx;
@@ -217,8 +220,8 @@ __global__ void send_long_kernel(PairUnits units, int values, PropagationLevel<V
     const Value limit = PairUnits::value_of<Value>(weight * units.limit);
     Value* const h = out[k];
     if (units.quadratic) {
-      lower_quadratic(h, spare, units, false, unrounded, limit);
-      if (grid.ny > 1) lower_quadratic(h, spare, units, true, unrounded, limit);
+      lower_quadratic(h, spare, units, Lines::rows, unrounded, limit);
+      if (grid.ny > 1) lower_quadratic(h, spare, units, Lines::columns, unrounded, limit);
     } else if (grid.ny == 1) {
       lower_line_together(Line<Value>{h, spare, 1, labels}, slope, reinterpret_cast<Sum<Value>*>(scan));
     } else {
