@@ -20,15 +20,15 @@ __global__ void luma_bytes_kernel(Frame frame0, Frame frame1, View<std::uint8_t>
   const View<std::uint8_t> luma = blockIdx.z == 0 ? luma0 : luma1;
   const int x0 = own_x() * together, y = own_y();
   if (x0 >= luma.width || y >= luma.height) return;
-  unsigned char bytes[together] = {};
+  Four<std::uint8_t> bytes{};
   with_format(frame, [&]<class Sample, int Channels, int Red>(Scale scale) {
     const Sample* const row = row_of<Sample>(frame, y);
     PF_UNROLL
     for (int i = 0; i < together; ++i)
       if (x0 + i < luma.width)
-        bytes[i] = (unsigned char)(luma_byte(luma_of(row, x0 + i, Channels, Red, scale)));
+        bytes.of[i] = std::uint8_t(luma_byte(luma_of(row, x0 + i, Channels, Red, scale)));
   });
-  store_four(luma.row(y) + x0, make_uchar4(bytes[0], bytes[1], bytes[2], bytes[3]));
+  four_at(luma.row(y) + x0) = bytes;
 }
 
 __global__ void begin_background_kernel(View<const std::uint8_t> luma, Background background) {
@@ -73,7 +73,7 @@ __global__ void gain_kernel(View<const std::uint8_t> luma, Background background
 }
 
 /// Second smallest distance of each of four lumas from its samples, two lumas at a time in 16 bits each.
-__device__ uchar4 sample_distances(std::uint32_t luma, const std::uint32_t* samples) {
+__device__ Four<std::uint8_t> sample_distances(std::uint32_t luma, const std::uint32_t* samples) {
   constexpr std::uint32_t every_second = 0x00ff00ff;
   std::uint32_t distance[2];
   PF_UNROLL
@@ -90,7 +90,7 @@ __device__ uchar4 sample_distances(std::uint32_t luma, const std::uint32_t* samp
     distance[odd] = second;
   }
   const std::uint32_t four = distance[0] | distance[1] << 8;
-  return *reinterpret_cast<const uchar4*>(&four);
+  return reinterpret_cast<const Four<std::uint8_t>&>(four);
 }
 
 /// Transposes an 8x8 matrix of 4-bit elements over eight threads: thread i passes row i and gets column i.
@@ -119,7 +119,7 @@ __global__ void compare_background_kernel(View<const std::uint8_t> luma, Backgro
       0x09090909;  // a byte for each pixel: its threshold, at first `never`, and its label as bit 4
   if (x0 < width) {
     const BackgroundRow row = background.row(y);
-    const uchar4 frame = four_at(luma.row(y) + x0), spread = four_at(row.spread() + x0);
+    const Four<std::uint8_t> frame = four_at(luma.row(y) + x0), spread = four_at(row.spread() + x0);
     std::uint32_t samples[sample_count];
     PF_UNROLL
     for (int k = 0; k < sample_count; ++k) samples[k] = word_at(row.sample(k) + x0);
@@ -128,17 +128,17 @@ __global__ void compare_background_kernel(View<const std::uint8_t> luma, Backgro
     const float inverse = gain_of(background.numbers.data, inverse_gain_bits);
     int lit[together];
     PF_UNROLL
-    for (int i = 0; i < together; ++i) lit[i] = lit_luma(byte_of(frame, i), inverse);
+    for (int i = 0; i < together; ++i) lit[i] = lit_luma(frame.of[i], inverse);
     const std::uint32_t lumas = lit[0] | lit[1] << 8 | lit[2] << 16 | lit[3] << 24;
-    const uchar4 distance = sample_distances(lumas, samples);
+    const Four<std::uint8_t> distance = sample_distances(lumas, samples);
     store_word(row.luma() + x0, lumas);
-    store_four(row.distance() + x0, distance);
+    four_at(row.distance() + x0) = distance;
     std::uint32_t found = 0;
     PF_UNROLL
     for (int i = 0; i < together; ++i) {
       const int x = x0 + i;
       const bool known = lit[i] != no_luma;
-      const int difference = difference_byte(byte_of(distance, i), factor_of(model, byte_of(spread, i)));
+      const int difference = difference_byte(distance.of[i], factor_of(model, spread.of[i]));
       const ChangeCosts cost =
           background_cost(model, known, difference, last.data != nullptr, moved >> 8 * i & 255);
       const int threshold =

@@ -83,21 +83,15 @@ struct WinnerSoFar {
   }
 };
 
-/// Absolute difference of gray, or of color as a mean over the channels.
-template <bool Color>
-PF_HD float absolute_difference(const ComparedPlanes& a, const ComparedPlanes& b, std::ptrdiff_t at,
-                                std::ptrdiff_t to) {
-  if constexpr (!Color) return magnitude(a.luma[at] - b.luma[to]);
-  return mean_magnitude(a.color[0][at] - b.color[0][to], a.color[1][at] - b.color[1][to],
-                        a.color[2][at] - b.color[2][to]);
-}
-
 /// Difference between pixel `at` of a and pixel `to` of b: see DataTerm.
 template <DataTerm Term, bool Color>
 PF_HD float data_term(const ComparedPlanes& a, const ComparedPlanes& b, std::ptrdiff_t at,
                       std::ptrdiff_t to) {
-  if constexpr (Term == DataTerm::absolute) {
-    return absolute_difference<Color>(a, b, at, to);
+  if constexpr (Term == DataTerm::absolute && !Color) {
+    return magnitude(a.luma[at] - b.luma[to]);
+  } else if constexpr (Term == DataTerm::absolute) {
+    return mean_magnitude(a.color[0][at] - b.color[0][to], a.color[1][at] - b.color[1][to],
+                          a.color[2][at] - b.color[2][to]);
   } else if constexpr (Term == DataTerm::squared && !Color) {
     const float d = a.luma[at] - b.luma[to];
     return d * d;

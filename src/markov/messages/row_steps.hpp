@@ -173,7 +173,7 @@ void read_blocks(const Energy<Data>& energy, const PairUnits& units, const Propa
                     [&](int j, int parity, int i0, LeastBeliefs<Value>& winners) {
                       find_least(mix[j], parity, i0, labels, received, belief, margins, winners);
                     },
-                    HalvedPlace());
+                    [](int i) { return i / byte_lanes * byte_lanes + halved(i % byte_lanes); });
       });
     }
   for (int j = 0; j < count && !level.data; ++j) scratch.pack(energy, units, y0 + j, j);

@@ -125,11 +125,6 @@ void find_least(LabelGrid grid, const Labeled<Value> (&sources)[Sources], Labele
   if (margins) find_rest(grid, winners, belief);
 }
 
-/// Index of the values of pixel i in a chunk in halved order.
-struct HalvedPlace {
-  int operator()(int i) const { return i / byte_lanes * byte_lanes + halved(i % byte_lanes); }
-};
-
 /// The same for the data costs of a mix: pixels 2 i + parity of a row, from i0 on. All values are in halved
 /// order.
 template <int Channels>
