@@ -24,6 +24,12 @@ struct SolverOptions {
   bool colors = false;     ///< keep the frames' colors for a filter, if the solver can
 };
 
+/// What a solver's `solve` is for.
+enum class Purpose {
+  result,  ///< the field that the caller asked for
+  check    ///< the second frame's field, which a consistency check compares with it
+};
+
 /// Motion that the user gives alongside the frames.
 struct KnownMotion {
   std::optional<std::span<const Track>> tracks = {};

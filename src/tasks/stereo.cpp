@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <mutex>
 
-#include "markov/disparity.hpp"
+#include "markov/matching.hpp"
 #include "tasks/estimator.hpp"
 #include "tasks/refined.hpp"
 #include "tasks/stereo_session.hpp"

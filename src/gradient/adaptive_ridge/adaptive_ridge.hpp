@@ -97,7 +97,7 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
 
   /// Estimates flow. `first`: slot of the oldest frame; the later frames follow in a ring. `start`: initial
   /// flow at level 0, or null.
-  void solve(int first, const FlowView* start, FlowPlanes result, Trust trust, bool /*asked*/) {
+  void solve(int first, const FlowView* start, FlowPlanes result, Trust trust, Purpose) {
     if (sharpener_ && sharpener_->back().u) {
       descend(1 - first, no_motion_, int(flows_.size()) - 1, sharpener_->back(),
               {2, smaller(method_.iterations, 3), method_.spacing, normal_});

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
+#pragma once
 #include "markov/launch.cuh"
 #include "markov/levels/packing.cuh"
-#include "markov/mix/pack.hpp"
 
-// A CUDA block computes some pixels of a row. It first loads the words of their matches into shared memory,
-// because neighboring pixels and labels share them.
 namespace parafield {
 namespace {
 
@@ -19,6 +17,8 @@ int row_words(int columns, const Packing& packing) {
   return packing.rows ? (words - pixels + 31) / 32 * 32 + pixels : words;
 }
 
+/// A CUDA block computes some pixels of a row. It first loads the words of their matches into shared memory,
+/// because neighboring pixels and labels share them.
 template <int PerLane, bool Rows>
 __global__ void __launch_bounds__(threads)
     pack_mix_kernel(Energy<MixedCosts> energy, int per_mix, Packing packing, int pitch,
@@ -33,19 +33,19 @@ __global__ void __launch_bounds__(threads)
   // Matches of this block's pixels, from the leftmost on.
   const int first_label = data.x0 * data.step, last_label = (data.x0 + grid.nx - 1) * data.step;
   const int first = x0 + smaller(first_label, last_label), columns = used + grid.nx - 1;
-  const std::uint32_t* const planes[3] = {data.b.color, data.b.gradient, data.b.census};
   for (int row = 0; row < rows; ++row) {
     const std::ptrdiff_t from = (y + data.y0 + row) * data.pitch + first;
     for (int i = thread; i < columns; i += threads) {
       PF_UNROLL
-      for (int k = 0; k < 3; ++k) match_words[(k * rows + row) * pitch + place_of(i)] = planes[k][from + i];
+      for (int k = 0; k < 3; ++k)
+        match_words[(k * rows + row) * pitch + place_of(i)] = data.frame1[k][from + i];
     }
   }
   __syncthreads();
   const int pixel = thread / packing.lanes, lane = thread % packing.lanes;
   if (pixel >= used || lane * PerLane >= packing.values) return;
   const int x = x0 + pixel, row = Rows ? lane : 0, label0 = Rows ? 0 : lane * PerLane;
-  const MixWords words = words_at(data.a, y * data.pitch + x);
+  const MixWords words = words_at(data.frame0, y * data.pitch + x);
   const std::uint32_t* const tile = match_words + row * pitch;
   const int plane = rows * pitch, at = x + first_label - first;
   const auto value = [&](int i) -> std::uint32_t {
@@ -60,10 +60,9 @@ __global__ void __launch_bounds__(threads)
   values.store(level.data + (std::ptrdiff_t(y) * energy.width + x) * packing.values + lane * PerLane);
 }
 
-}  // namespace
-
-template <class Backend>
-void pack_mix(Backend& cuda, const Energy<MixedCosts>& energy, const PairUnits& units,
+/// Stores the data costs of DataTerm::mix in the finest level of 16-bit values, with integers only.
+/// PairUnits::per_mix must not be 0. On the CPU, pack_mix_row does the same.
+void pack_mix(Cuda& cuda, const Energy<MixedCosts>& energy, const PairUnits& units,
               const PropagationLevel<std::uint16_t>& level) {
   const Packing packing = packing_of<std::uint16_t>(units);
   const int pixels = threads / packing.lanes, columns = pixels + energy.grid.nx - 1;
@@ -75,6 +74,5 @@ void pack_mix(Backend& cuda, const Energy<MixedCosts>& energy, const PairUnits& 
   });
 }
 
-PF_STEP(pack_mix<Cuda>);
-
+}  // namespace
 }  // namespace parafield
