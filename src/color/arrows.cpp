@@ -62,8 +62,7 @@ void draw_arrow(FrameBuffer& picture, double x, double y, double u, double v) {
 }
 
 void check_step(int step) {
-  if (step < 1)
-    fail(ErrorCode::invalid_argument, "step cannot be ", step, "; arrows are at least 1 px apart");
+  if (step < 1) fail_value("step cannot be ", step, "; arrows are at least 1 px apart");
 }
 
 /// Calls f(x, y) for each pixel that has an arrow.
@@ -92,12 +91,11 @@ FrameBuffer draw_arrows(const In<Frame>& frame, const In<FlowView>& flow, const 
   check_flow(flow, "the flow field");
   check_step(options.step);
   if (!(options.scale >= 0 && std::isfinite(options.scale)))
-    fail(ErrorCode::invalid_argument, "scale cannot be ", options.scale,
-         "; it is length of an arrow / length of the flow, or 0 for one that suits the field");
+    fail_value("scale cannot be ", options.scale,
+               "; it is length of an arrow / length of the flow, or 0 for one that suits the field");
   FrameBuffer picture = to_rgb(frame, "the frame");
   if (picture.size() != flow.size())
-    fail(ErrorCode::invalid_argument, "the frame has ", frame.width, "x", frame.height, " pixels, its flow ",
-         flow.u.width, "x", flow.u.height);
+    fail_value("the frame has ", frame.size(), " pixels, its flow ", flow.u.size());
 
   const double scale = options.scale > 0 ? options.scale : arrow_scale(flow, options.step);
   for_arrows(flow, options.step,
@@ -107,10 +105,9 @@ FrameBuffer draw_arrows(const In<Frame>& frame, const In<FlowView>& flow, const 
 
 FrameBuffer with_scale_arrow(const In<Frame>& picture, float length, std::string_view label) {
   if (!(length > 0 && std::isfinite(length)))
-    fail(ErrorCode::invalid_argument, "length cannot be ", length, "; an arrow is above 0 px long");
+    fail_value("length cannot be ", length, "; an arrow is above 0 px long");
   if (std::ranges::any_of(label, [](char letter) { return letter < ' ' || letter > 'z'; }))
-    fail(ErrorCode::invalid_argument, "label cannot be ", std::string(label),
-         "; its letters are ASCII up to z");
+    fail_value("label cannot be ", std::string(label), "; its letters are ASCII up to z");
   FrameBuffer drawn = to_rgb(picture, "the picture");
   const Size size = drawn.size();
   const int letter = std::max(std::min(size.width, size.height) / 250, 1), margin = 6 * letter;

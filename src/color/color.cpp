@@ -100,8 +100,8 @@ float color_scale(const In<FlowView>& flow) {
 FrameBuffer color_flow(const In<FlowView>& flow, const ColorOptions& options) {
   check_flow(flow, "the flow field");
   if (!(options.max_motion >= 0 && std::isfinite(options.max_motion)))
-    fail(ErrorCode::invalid_argument, "max_motion cannot be ", options.max_motion,
-         "; it is a length in px, or 0 for one that suits the field");
+    fail_value("max_motion cannot be ", options.max_motion,
+               "; it is a length in px, or 0 for one that suits the field");
   const auto colored = options.scheme == ColorScheme::middlebury ? middlebury : marzat;
   const Color unknown = options.scheme == ColorScheme::middlebury ? Color{0, 0, 0} : Color{128, 128, 128};
   const double max_motion = options.max_motion > 0 ? options.max_motion : color_scale(flow);
@@ -119,9 +119,7 @@ FrameBuffer color_flow(const In<FlowView>& flow, const ColorOptions& options) {
 }
 
 FrameBuffer color_wheel(int diameter, ColorScheme scheme) {
-  if (diameter < 1)
-    fail(ErrorCode::invalid_argument, "diameter cannot be ", diameter,
-         "; a color wheel is at least 1 px wide");
+  if (diameter < 1) fail_value("diameter cannot be ", diameter, "; a color wheel is at least 1 px wide");
   const float radius = float(diameter) / 2, center = float(diameter - 1) / 2;
   FlowField flow({diameter, diameter});
   for (int y = 0; y < diameter; ++y)
@@ -140,7 +138,7 @@ FrameBuffer color_wheel(int diameter, ColorScheme scheme) {
 
 FrameBuffer with_legend(const In<Frame>& picture, ColorScheme scheme, float max_motion) {
   if (!(max_motion >= 0 && std::isfinite(max_motion)))
-    fail(ErrorCode::invalid_argument, "max_motion cannot be ", max_motion, "; it is a length in px, or 0");
+    fail_value("max_motion cannot be ", max_motion, "; it is a length in px, or 0");
   FrameBuffer drawn = to_rgb(picture, "the picture");
   const Size size = drawn.size();
   const int diameter = std::max(std::min(size.width, size.height) / 4, 1), margin = diameter / 12;

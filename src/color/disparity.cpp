@@ -32,8 +32,8 @@ FrameBuffer color_disparity(const In<DisparityView>& disparity, const DisparityC
   check_disparity(disparity, "the disparity field");
   const bool own_range = options.min == 0 && options.max == 0;
   if (!own_range && !(options.min < options.max && std::isfinite(options.min) && std::isfinite(options.max)))
-    fail(ErrorCode::invalid_argument, "min and max cannot be ", options.min, " and ", options.max,
-         " px; they are finite and max is above min, or both are 0 for the range of the field");
+    fail_value("min and max cannot be ", options.min, " and ", options.max,
+               " px; they are finite and max is above min, or both are 0 for the range of the field");
   const auto [min, max] = own_range ? range_of(disparity) : Range{options.min, options.max};
   const auto& colors = color_map();
 
@@ -52,8 +52,7 @@ FrameBuffer color_disparity(const In<DisparityView>& disparity, const DisparityC
 FrameBuffer overlay_mask(const In<Frame>& frame, const In<MotionMaskView>& mask) {
   FrameBuffer picture = to_rgb(frame, "the frame");
   if (!mask.moving || mask.size() != picture.size())
-    fail(ErrorCode::invalid_argument, "the frame has ", frame.width, "x", frame.height, " pixels, its mask ",
-         mask.moving.width, "x", mask.moving.height);
+    fail_value("the frame has ", frame.size(), " pixels, its mask ", mask.moving.size());
   check_pitch(mask.moving, "the mask");
   const View<std::uint8_t> values = values_of<std::uint8_t>(picture);
   for (int y = 0; y < frame.height; ++y)

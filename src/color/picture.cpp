@@ -28,10 +28,8 @@ void copy_row(const char* from, int width, int channels, std::array<int, 3> orde
 }  // namespace
 
 FrameBuffer to_rgb(const Frame& frame, const char* what) {
-  if (!frame.data || frame.width < 1 || frame.height < 1)
-    fail(ErrorCode::invalid_argument, what, " has no pixels");
-  if (!frame.memory.on_host())
-    fail(ErrorCode::invalid_argument, what, " is not in host memory; pictures are drawn there");
+  if (!frame.data || frame.width < 1 || frame.height < 1) fail_value(what, " has no pixels");
+  if (!frame.memory.on_host()) fail_value(what, " is not in host memory; pictures are drawn there");
   check_range(frame, what);
   const int count = channels(frame.format), bytes = bytes_per_pixel(frame.format);
   const bool blue_first = frame.format == PixelFormat::bgr_u8 || frame.format == PixelFormat::bgra_u8;
@@ -69,8 +67,8 @@ FrameBuffer beside(const In<Frame>& left, const In<Frame>& right) {
   const FrameBuffer halves[] = {to_rgb(left, "the left picture"), to_rgb(right, "the right picture")};
   const Size size = left.size();
   if (right.size() != size)
-    fail(ErrorCode::invalid_argument, "the left picture has ", size.width, "x", size.height,
-         " pixels, the right one ", right.width, "x", right.height, "; they should have one size");
+    fail_value("the left picture has ", size, " pixels, the right one ", right.size(),
+               "; they should have one size");
   FrameBuffer both({2 * size.width, size.height}, PixelFormat::rgb_u8);
   const auto row_bytes = std::size_t(3) * std::size_t(size.width);
   for (int y = 0; y < size.height; ++y)

@@ -20,9 +20,7 @@ inline double share(std::int64_t part, std::int64_t whole) { return share(double
 inline void check_sizes(const char* what, Size size, const char* truth, Size true_size,
                         const EvaluationOptions& options) {
   const auto check = [&](const char* name, Size other) {
-    if (other != true_size)
-      fail(ErrorCode::invalid_argument, name, " has ", other.width, "x", other.height, " pixels, ", truth,
-           " has ", true_size.width, "x", true_size.height);
+    if (other != true_size) fail_value(name, " has ", other.size(), " pixels, ", truth, " has ", true_size);
   };
   check(what, size);
   if (options.mask) check("the mask", options.mask.size());
@@ -36,8 +34,7 @@ inline bool is_known(const DisparityView& field, int x, int y) { return has_valu
 inline void check_confidence(const char* what, View<const float> confidence,
                              const EvaluationOptions& options) {
   if (options.confidence && !confidence)
-    fail(ErrorCode::invalid_argument, what,
-         " has no confidence to score; results of estimators have one, fields from files do not");
+    fail_value(what, " has no confidence to score; results of estimators have one, fields from files do not");
 }
 
 /// Calls score(x, y) for each pixel that counts, row by row, and sets pixels, unknown, missing and density.

@@ -18,19 +18,17 @@ void derive_scores(MaskScores& scores) {
 }
 
 void check_labels(const Frame& labels) {
-  if (!labels.data || labels.width < 1 || labels.height < 1)
-    fail(ErrorCode::invalid_argument, "the labels have no pixels");
-  if (!labels.memory.on_host()) fail(ErrorCode::invalid_argument, "the labels are not in host memory");
+  if (!labels.data || labels.width < 1 || labels.height < 1) fail_value("the labels have no pixels");
+  if (!labels.memory.on_host()) fail_value("the labels are not in host memory");
   if (bytes_per_pixel(labels.format) != channels(labels.format))
-    fail(ErrorCode::invalid_argument, "the format of the labels is ", to_string(labels.format),
-         "; it should have 8 bit");
+    fail_value("the format of the labels is ", to_string(labels.format), "; it should have 8 bit");
 }
 
 /// Label of a pixel. Throws Error(invalid_argument) if its colors differ.
 std::uint8_t label_of(const std::uint8_t* pixel, int channels, int x, int y) {
   if (channels > 1 && (pixel[1] != pixel[0] || pixel[2] != pixel[0]))
-    fail(ErrorCode::invalid_argument, "the label at pixel (", x, ", ", y, ") is a color, ", int(pixel[0]),
-         " ", int(pixel[1]), " ", int(pixel[2]), "; labels are gray");
+    fail_value("the label at pixel (", x, ", ", y, ") is a color, ", int(pixel[0]), " ", int(pixel[1]), " ",
+               int(pixel[2]), "; labels are gray");
   return *pixel;
 }
 
@@ -49,10 +47,9 @@ MaskScores& MaskScores::operator+=(const MaskScores& other) {
 MaskScores evaluate(const In<MotionMaskView>& estimate, const In<Frame>& labels,
                     const EvaluationOptions& options) {
   if (!estimate.moving || estimate.size().width < 1 || estimate.size().height < 1)
-    fail(ErrorCode::invalid_argument, "the estimated mask has no pixels");
+    fail_value("the estimated mask has no pixels");
   check_pitch(estimate.moving, "the estimated mask");
-  if (options.confidence)
-    fail(ErrorCode::invalid_argument, "the confidence of a motion mask has no score; leave it out");
+  if (options.confidence) fail_value("the confidence of a motion mask has no score; leave it out");
   check_labels(labels);
   check_sizes("the estimated mask", estimate.size(), "the true one", labels.size(), options);
 
@@ -76,9 +73,9 @@ MaskScores evaluate(const In<MotionMaskView>& estimate, const In<Frame>& labels,
           ++scores.unscored;
           break;
         default:
-          fail(ErrorCode::invalid_argument, "label ", label, " at pixel (", x, ", ", y,
-               "); labels are 0 (static), 50 (shadow), 85 (outside the region), 170 (unknown) and 255 "
-               "(moving)");
+          fail_value("label ", label, " at pixel (", x, ", ", y,
+                     "); labels are 0 (static), 50 (shadow), 85 (outside the region), 170 (unknown) and 255 "
+                     "(moving)");
       }
     }
   derive_scores(scores);

@@ -19,22 +19,21 @@ void check_pixels(const char* file, std::int64_t width, std::int64_t height) {
 
 Frame check_frame(const Frame& frame) {
   if (!frame.memory.on_host())
-    fail(ErrorCode::invalid_argument, "the frame is in the memory of CUDA device ", frame.memory.device,
-         "; files are written from host memory");
+    fail_value("the frame is in the memory of CUDA device ", frame.memory.device,
+               "; files are written from host memory");
   if (!frame.data || frame.width < 1 || frame.height < 1)
-    fail(ErrorCode::invalid_argument, "a frame of ", frame.width, "x", frame.height, " pixels",
-         frame.data ? "" : " without data", " cannot be written");
+    fail_value("a frame of ", frame.size(), " pixels", frame.data ? "" : " without data",
+               " cannot be written");
   static constexpr PixelFormat written[] = {PixelFormat::gray_u8,  PixelFormat::gray_u16,
                                             PixelFormat::gray_f32, PixelFormat::rgb_u8,
                                             PixelFormat::rgb_u16,  PixelFormat::rgb_f32};
   if (std::ranges::find(written, frame.format) == std::end(written))
-    fail(ErrorCode::invalid_argument, "a frame of ", to_string(frame.format),
-         " cannot be written; its format should be gray or rgb, u8, u16 or f32");
+    fail_value("a frame of ", to_string(frame.format),
+               " cannot be written; its format should be gray or rgb, u8, u16 or f32");
   Frame checked = frame;
   checked.pitch = pitch_of(frame);
   if (checked.pitch < row_bytes(frame))
-    fail(ErrorCode::invalid_argument, "a pitch of ", frame.pitch, " bytes is less than a row of ",
-         row_bytes(frame));
+    fail_value("a pitch of ", frame.pitch, " bytes is less than a row of ", row_bytes(frame));
   return checked;
 }
 
@@ -46,8 +45,8 @@ void check_disparity(const DisparityView& disparity) {
 
 void check_scale(float scale, bool may_be_0) {
   if ((scale > 0 && std::isfinite(scale)) || (may_be_0 && scale == 0)) return;
-  fail(ErrorCode::invalid_argument, "the scale cannot be ", scale,
-       "; it is the file's value of 1 px, finite and above 0 (KITTI: 256)");
+  fail_value("the scale cannot be ", scale,
+             "; it is the file's value of 1 px, finite and above 0 (KITTI: 256)");
 }
 
 }  // namespace parafield::io

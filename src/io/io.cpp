@@ -133,19 +133,18 @@ void write_frame(const std::filesystem::path& path, const In<Frame>& frame) {
     const bool pfm = extension == ".pfm", jpeg = extension == ".jpg" || extension == ".jpeg";
     const int wanted = extension == ".pgm" ? 1 : extension == ".ppm" ? 3 : 0;
     if (!wanted && !pfm && !jpeg && extension != ".png")
-      fail(ErrorCode::invalid_argument, "frames are not written as '", extension,
-           "' files; use .png, .jpg (u8), .pgm, .ppm or .pfm (f32)");
+      fail_value("frames are not written as '", extension,
+                 "' files; use .png, .jpg (u8), .pgm, .ppm or .pfm (f32)");
     if (pfm != (value_bytes == 4) || (jpeg && value_bytes != 1))
-      fail(ErrorCode::invalid_argument, "a ", extension, " file holds ",
-           pfm    ? "f32"
-           : jpeg ? "u8"
-                  : "u8 or u16",
-           " pixels, the frame is ", to_string(frame.format), "; write it as ",
-           value_bytes == 4 ? ".pfm" : ".png");
+      fail_value("a ", extension, " file holds ",
+                 pfm    ? "f32"
+                 : jpeg ? "u8"
+                        : "u8 or u16",
+                 " pixels, the frame is ", to_string(frame.format), "; write it as ",
+                 value_bytes == 4 ? ".pfm" : ".png");
     if (wanted && wanted != channels(frame.format))
-      fail(ErrorCode::invalid_argument, "a ", extension, " file holds ", wanted == 1 ? "gray" : "rgb",
-           " pixels, the frame is ", to_string(frame.format), "; write it as ", wanted == 1 ? ".ppm" : ".pgm",
-           " or .png");
+      fail_value("a ", extension, " file holds ", wanted == 1 ? "gray" : "rgb", " pixels, the frame is ",
+                 to_string(frame.format), "; write it as ", wanted == 1 ? ".ppm" : ".pgm", " or .png");
     return pfm      ? io::encode_pfm_frame(checked)
            : jpeg   ? io::encode_jpeg(checked)
            : wanted ? io::encode_pnm(checked)
@@ -164,8 +163,7 @@ void write_flow(const std::filesystem::path& path, const In<FlowView>& flow, boo
     if (extension == ".pfm") return io::encode_flow(io::Content::pfm, flow, mark_invalid);
     if (extension == ".npy") return io::encode_flow(io::Content::npy, flow, mark_invalid);
     if (extension == ".png") return io::encode_kitti(flow);
-    fail(ErrorCode::invalid_argument, "flow is not written as '", extension,
-         "' files; use .flo, .pfm, .npy or .png (KITTI)");
+    fail_value("flow is not written as '", extension, "' files; use .flo, .pfm, .npy or .png (KITTI)");
   });
 }
 
@@ -184,8 +182,7 @@ void write_disparity(const std::filesystem::path& path, const In<DisparityView>&
     if (extension == ".pfm") return io::encode_disparity(io::Content::pfm, disparity, mark_invalid);
     if (extension == ".npy") return io::encode_disparity(io::Content::npy, disparity, mark_invalid);
     if (extension == ".png") return io::encode_png_disparity(disparity, scale);
-    fail(ErrorCode::invalid_argument, "disparities are not written as '", extension,
-         "' files; use .pfm, .npy or .png (16 bit)");
+    fail_value("disparities are not written as '", extension, "' files; use .pfm, .npy or .png (16 bit)");
   });
 }
 
@@ -227,7 +224,7 @@ Image<std::uint8_t> read_alpha(const std::filesystem::path& path) {
 void write_mask(const std::filesystem::path& path, View<const std::uint8_t> mask) {
   io::write(path, [&](const std::string& extension) {
     if (extension != ".png" && extension != ".pgm")
-      fail(ErrorCode::invalid_argument, "masks are not written as '", extension, "' files; use .png or .pgm");
+      fail_value("masks are not written as '", extension, "' files; use .png or .pgm");
     const Frame rows =
         io::check_frame({mask.data, mask.width, mask.height, mask.pitch, PixelFormat::gray_u8});
     FrameBuffer frame(mask.size(), PixelFormat::gray_u8);

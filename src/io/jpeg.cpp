@@ -267,12 +267,11 @@ FrameBuffer decode_jpeg(ByteSpan bytes) {
 Bytes encode_jpeg(const Frame& frame) {
   constexpr int most = 65500;  // libjpeg's limit
   if (frame.width > most || frame.height > most)
-    fail(ErrorCode::invalid_argument, "a frame of ", frame.width, "x", frame.height,
-         " pixels cannot be written as JPEG; each side is at most ", most);
+    fail_value("a frame of ", frame.size(), " pixels cannot be written as JPEG; each side is at most ", most);
   Writer writer;
   if (!write_image(writer, frame)) {
     if (writer.code == JERR_OUT_OF_MEMORY) throw std::bad_alloc();
-    fail(ErrorCode::invalid_argument, "cannot be written as JPEG: ", writer.message);
+    fail_value("cannot be written as JPEG: ", writer.message);
   }
   return std::move(writer.bytes);
 }

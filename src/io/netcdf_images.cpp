@@ -213,11 +213,11 @@ struct NetcdfReader::Impl {
     if (found.empty())
       fail_format("a NetCDF file without a variable of images; groups in it are not searched");
     if (name.empty() && found.size() > 1)
-      fail(ErrorCode::invalid_argument, "a NetCDF file of several variables; one has to be named: ", names());
+      fail_value("a NetCDF file of several variables; one has to be named: ", names());
     const auto named = std::ranges::find(found, name, &Variable::name);
     if (!name.empty() && named == found.end())
-      fail(ErrorCode::invalid_argument, "a NetCDF file without images in the variable ",
-           detail::value_text(name), "; it has ", names());
+      fail_value("a NetCDF file without images in the variable ", detail::value_text(name), "; it has ",
+                 names());
     return name.empty() ? found[0] : *named;
   }
 

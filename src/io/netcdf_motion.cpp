@@ -24,8 +24,6 @@ using io::netcdf;
 
 constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 
-[[noreturn]] void fail_value(const auto&... parts) { fail(ErrorCode::invalid_argument, parts...); }
-
 /// Converts "2017-09-06T12:00" to "minutes since 2017-09-06 12:00:00".
 std::string units_of_time(const std::string& start) {
   int year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0, end = 0, more = 0;
@@ -72,7 +70,7 @@ struct MotionFile::Impl {
 
   Impl(const std::filesystem::path& target, Size frames, const MotionFileOptions& given)
       : file(target), path(target), size(frames), options(given) {
-    if (size.width < 1 || size.height < 1) fail_value("a field of ", size.width, "x", size.height, " pixels");
+    if (size.width < 1 || size.height < 1) fail_value("a field of ", size, " pixels");
     check(options);
     const io::Netcdf& nc = io::loaded_netcdf();
     const io::NetcdfCalls calls;
@@ -199,14 +197,11 @@ struct MotionFile::Impl {
 
   void add(const FlowView& flow, View<const float> heights) {
     check_flow(flow, "the flow field");
-    if (flow.size() != size)
-      fail_value("the flow field has ", flow.u.width, "x", flow.u.height, " pixels, the file ", size.width,
-                 "x", size.height);
+    if (flow.size() != size) fail_value("the flow field has ", flow.u.size(), " pixels, the file ", size);
     if (bool(heights) != options.has_heights)
       fail_value(heights ? "the file has no heights" : "heights are missing");
     if (heights && heights.size() != size)
-      fail_value("the heights have ", heights.width, "x", heights.height, " pixels, the file ", size.width,
-                 "x", size.height);
+      fail_value("the heights have ", heights.size(), " pixels, the file ", size);
     if (id < 0) fail_value("the file is closed");
     const io::NetcdfCalls calls;
     const double speed = options.minutes > 0 ? 1000 * options.km_per_pixel / (60 * options.minutes) : 0;

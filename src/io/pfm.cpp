@@ -68,8 +68,8 @@ Floats open_pfm(ByteSpan bytes) {
   ByteStream stream(bytes);
   const Header header = read_header(stream);
   if (stream.left() != header.bytes())
-    fail_format(header.size.width, "x", header.size.height, " pixels need ", header.bytes(),
-                " bytes after the header, the file has ", stream.left().value());
+    fail_format(header.size, " pixels need ", header.bytes(), " bytes after the header, the file has ",
+                stream.left().value());
   return {.size = header.size,
           .channels = header.channels,
           .values = bytes.data() + stream.position(),

@@ -72,8 +72,7 @@ inline void check_follow(ByteStream& stream, Size size, std::uint64_t needed, co
   const std::uint64_t coming = stream.coming(needed);
   if (coming == needed) return;
   if (!stream.left()) fail_ended(coming, at_least, needed);
-  fail_format(size.width, "x", size.height, " pixels need ", at_least, needed,
-              " bytes after the header, the file has ", coming);
+  fail_format(size, " pixels need ", at_least, needed, " bytes after the header, the file has ", coming);
 }
 
 inline void read_rows(ByteStream& stream, const Rows& rows) {

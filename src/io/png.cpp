@@ -185,8 +185,8 @@ static void check_header(ByteSpan bytes) {
   const int bits = header.bit_depth * channels_of[std::min(header.color_type, 6)];
   const std::uint64_t packed_row = (std::uint64_t(header.size.width) * std::uint64_t(bits) + 7) / 8;
   if (packed_row * std::uint64_t(header.size.height) > 1032 * std::uint64_t(bytes.size()))
-    fail_format("damaged PNG file: ", header.size.width, "x", header.size.height, " pixels of ", bits,
-                " bit do not fit into its ", bytes.size(), " bytes");
+    fail_format("damaged PNG file: ", header.size, " pixels of ", bits, " bit do not fit into its ",
+                bytes.size(), " bytes");
   // A small file of a single color can hold an image that exceeds the memory. No estimator accepts it.
   check_pixels("a PNG file", header.size.width, header.size.height);
 }
@@ -236,7 +236,7 @@ Bytes encode_png(const Frame& frame) {
   writer.check();
   if (!write_image(writer, frame, rgb, bytes_per_pixel(frame.format) == (rgb ? 6 : 2))) {
     if (writer.out_of_memory) throw std::bad_alloc();
-    fail(ErrorCode::invalid_argument, "cannot be written as PNG: ", writer.message);
+    fail_value("cannot be written as PNG: ", writer.message);
   }
   return std::move(writer.bytes);
 }

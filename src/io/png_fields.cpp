@@ -18,8 +18,8 @@ namespace {
 std::uint16_t to_value(float component, int x, int y) {
   const float value = std::round(component * 64) + 32768;
   if (!(value >= 0 && value <= 65535))
-    fail(ErrorCode::invalid_argument, "flow ", component, " px at pixel (", x, ", ", y,
-         "); KITTI's format holds -512 to 511.98 px; write a .flo file");
+    fail_value("flow ", component, " px at pixel (", x, ", ", y,
+               "); KITTI's format holds -512 to 511.98 px; write a .flo file");
   return std::uint16_t(value);
 }
 
@@ -74,8 +74,8 @@ DisparityField decode_png_disparity(ByteSpan bytes, float scale) {
     fail_format("a PNG image of ", header.bit_depth, " bit, ", gray ? "gray" : "colored",
                 ": not disparities, which are a gray PNG of 8 or 16 bit");
   if (scale == 0 && header.bit_depth == 8)
-    fail(ErrorCode::invalid_argument, "disparities in a PNG of 8 bit need a scale, the file's value of 1 px ",
-         "(Middlebury: tsukuba 16, venus 8, cones 4)");
+    fail_value("disparities in a PNG of 8 bit need a scale, the file's value of 1 px ",
+               "(Middlebury: tsukuba 16, venus 8, cones 4)");
   if (scale == 0) scale = kitti_scale;
   const FrameBuffer frame = decode_png(bytes, Orientation::stored);
   const View<const std::uint8_t> narrow = values_of<std::uint8_t>(frame);
@@ -95,8 +95,8 @@ Bytes encode_png_disparity(const DisparityView& disparity, float scale) {
       if (!is_set(disparity.valid, x, y) || !has_value(d)) continue;  // 0 = unknown
       const float value = std::round(d * scale);
       if (!(d >= 0 && value <= 65535))
-        fail(ErrorCode::invalid_argument, "disparity ", d, " px at pixel (", x, ", ", y, "); a PNG of scale ",
-             scale, " holds 0 to ", 65535 / scale, " px; take a smaller scale or write a .pfm file");
+        fail_value("disparity ", d, " px at pixel (", x, ", ", y, "); a PNG of scale ", scale, " holds 0 to ",
+                   65535 / scale, " px; take a smaller scale or write a .pfm file");
       // 0 means unknown. As in KITTI's development kit, a disparity that rounds to 0 is stored as 1.
       values(x, y) = value < 1 ? 1 : std::uint16_t(value);
     }

@@ -52,7 +52,7 @@ std::string extension_of(const std::filesystem::path& path) {
 void write_points(const std::filesystem::path& path, std::span<const ColorPoint> points) {
   io::naming(path, [&] {
     if (const std::string extension = io::extension_of(path); extension != ".ply")
-      fail(ErrorCode::invalid_argument, "points are not written as '", extension, "' files; use .ply");
+      fail_value("points are not written as '", extension, "' files; use .ply");
     io::write_file(path, io::encode_points(points));
   });
 }
@@ -61,12 +61,11 @@ void write_depth(const std::filesystem::path& path, const View<const float>& dep
   io::naming(path, [&] {
     io::check_disparity({depth});
     if (!(scale > 0 && std::isfinite(scale)))
-      fail(ErrorCode::invalid_argument, "the scale cannot be ", scale,
-           "; it is the file's value of a depth of 1, finite and above 0");
+      fail_value("the scale cannot be ", scale,
+                 "; it is the file's value of a depth of 1, finite and above 0");
     const std::string extension = io::extension_of(path);
     if (extension != ".pfm" && extension != ".npy" && extension != ".png")
-      fail(ErrorCode::invalid_argument, "depths are not written as '", extension,
-           "' files; use .pfm, .npy or .png");
+      fail_value("depths are not written as '", extension, "' files; use .pfm, .npy or .png");
     io::write_file(path, extension == ".pfm"   ? io::encode_disparity(io::Content::pfm, {depth}, false)
                          : extension == ".npy" ? io::encode_disparity(io::Content::npy, {depth}, false)
                                                : io::encode_png_depth(depth, scale));

@@ -98,8 +98,7 @@ void fill_channel(View<const Sample> from, View<Sample> to, View<const std::uint
       if (!known(x, y)) continue;
       const float value = float(from(x * channels + channel, y));
       if (!std::isfinite(value))
-        fail(ErrorCode::invalid_argument, "pixel (", x, ", ", y, ") is ", value,
-             ", and the mask calls it known");
+        fail_value("pixel (", x, ", ", y, ") is ", value, ", and the mask calls it known");
       level.value(x, y) = value;
       level.weight(x, y) = 1;
     }
@@ -127,9 +126,8 @@ void with_sample(PixelFormat format, F f) {
 }
 
 void check_frame(const Frame& frame) {
-  if (!frame.data || frame.width < 1 || frame.height < 1)
-    fail(ErrorCode::invalid_argument, "the frame has no pixels");
-  if (!frame.memory.on_host()) fail(ErrorCode::invalid_argument, "the frame is not in host memory");
+  if (!frame.data || frame.width < 1 || frame.height < 1) fail_value("the frame has no pixels");
+  if (!frame.memory.on_host()) fail_value("the frame is not in host memory");
 }
 
 }  // namespace
@@ -159,15 +157,12 @@ FrameBuffer filled(const In<Frame>& frame, const In<MaskView>& known) {
                 std::size_t(row_bytes(frame)));
   if (!known) return result;
   if (known.size() != frame.size())
-    fail(ErrorCode::invalid_argument, "the frame has ", frame.width, "x", frame.height, " pixels, its mask ",
-         known.width, "x", known.height);
+    fail_value("the frame has ", frame.size(), " pixels, its mask ", known.size());
   check_pitch(known, "the mask");
   bool any = false, all = true;
   for (int y = 0; y < known.height; ++y)
     for (int x = 0; x < known.width; ++x) (known(x, y) ? any : all) = known(x, y) != 0;
-  if (!any)
-    fail(ErrorCode::invalid_argument,
-         "no pixel of the frame has a value: none is finite, or the mask is 0 everywhere");
+  if (!any) fail_value("no pixel of the frame has a value: none is finite, or the mask is 0 everywhere");
   if (all) return result;
   const int count = channels(frame.format);
   with_sample(frame.format, [&]<class Sample>(Sample) {

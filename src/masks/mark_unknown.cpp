@@ -9,9 +9,7 @@ namespace parafield {
 namespace {
 
 void check_mask(Size field, MaskView mask) {
-  if (mask && mask.size() != field)
-    fail(ErrorCode::invalid_argument, "the field has ", field.width, "x", field.height, " pixels, its mask ",
-         mask.width, "x", mask.height);
+  if (mask && mask.size() != field) fail_value("the field has ", field, " pixels, its mask ", mask.size());
   check_pitch(mask, "the mask");
 }
 

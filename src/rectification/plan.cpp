@@ -12,8 +12,6 @@ namespace {
 
 constexpr int along_border = 128;  // samples along each side of an image
 
-[[noreturn]] void fail_value(const auto&... parts) { fail(ErrorCode::invalid_argument, parts...); }
-
 void check_camera(const CalibratedCamera& camera, const char* side) {
   const auto [k1, k2, p1, p2, k3, k4, k5, k6] = camera.distortion;
   for (const double value : {camera.fx, camera.fy, camera.cx, camera.cy, k1, k2, p1, p2, k3, k4, k5, k6})
@@ -54,14 +52,12 @@ void check_translation(const Vector3& t, const Vector3& given) {
 Size checked_size(const StereoCalibration& calibration, Size size) {
   const Size own = calibration.size;
   if (own != Size{} && (own.width < 1 || own.height < 1))
-    fail_value("the calibration is for images of ", own.width, "x", own.height, " px");
+    fail_value("the calibration is for images of ", own, " px");
   if (size == Size{}) size = own;
   if (size == Size{}) fail_value("the calibration has no size of the images; give it");
-  if (size.width < 1 || size.height < 1)
-    fail_value("images of ", size.width, "x", size.height, " px cannot be rectified");
+  if (size.width < 1 || size.height < 1) fail_value("images of ", size, " px cannot be rectified");
   if (own != Size{} && own != size)
-    fail_value("the calibration is for images of ", own.width, "x", own.height, " px, the frames are ",
-               size.width, "x", size.height);
+    fail_value("the calibration is for images of ", own, " px, the frames are ", size);
   return size;
 }
 
