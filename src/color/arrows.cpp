@@ -94,9 +94,7 @@ FrameBuffer draw_arrows(const In<Frame>& frame, const In<FlowView>& flow, const 
     fail_value("scale cannot be ", options.scale,
                "; it is length of an arrow / length of the flow, or 0 for one that suits the field");
   FrameBuffer picture = to_rgb(frame, "the frame");
-  if (picture.size() != flow.size())
-    fail_value("the frame has ", frame.size(), " pixels, its flow ", flow.u.size());
-
+  check_same_size("the frame", frame.size(), "its flow", flow.size());
   const double scale = options.scale > 0 ? options.scale : arrow_scale(flow, options.step);
   for_arrows(flow, options.step,
              [&](int x, int y) { draw_arrow(picture, x, y, scale * flow.u(x, y), scale * flow.v(x, y)); });

@@ -63,6 +63,15 @@ View<T> values_of(FrameBuffer& frame) {
   return {static_cast<T*>(frame.row(0)), values.width, values.height, values.pitch};
 }
 
+/// Bytes of one value of a pixel: 1, 2 or 4.
+inline int bytes_per_value(PixelFormat format) { return bytes_per_pixel(format) / channels(format); }
+/// Calls f with a value of the type of a pixel's values.
+template <class F>
+void with_value_type(PixelFormat format, F f) {
+  const int bytes = bytes_per_value(format);
+  bytes == 1 ? f(std::uint8_t()) : bytes == 2 ? f(std::uint16_t()) : f(float());
+}
+
 /// Throws Error(invalid_argument) for a plane whose rows overlap. `what` and `part` name it, for example "the
 /// flow field" and "'s u".
 template <class T>
@@ -74,7 +83,7 @@ void check_pitch(const View<T>& plane, const char* what, const char* part = "") 
 
 /// Throws Error(invalid_argument) if two images, named by `what` and `other`, differ in size.
 inline void check_same_size(const char* what, Size size, const char* other, Size other_size) {
-  if (size != other_size) fail_value(what, " has ", size, " pixels, ", other, " has ", other_size);
+  if (size != other_size) fail_value(what, " has ", size, " pixels, ", other, " ", other_size);
 }
 
 /// Throws Error(invalid_argument) for a frame without pixels or outside host memory; `what` names it.
@@ -89,8 +98,8 @@ inline void check_trust(Size size, View<const std::uint8_t> valid, View<const fl
   const auto check = [&](const auto& plane, const char* name) {
     if (plane) check_same_size(what, size, name, plane.size());
   };
-  check(valid, "its valid plane");
-  check(confidence, "its confidence plane");
+  check(valid, "its valid plane has");
+  check(confidence, "its confidence plane has");
   check_pitch(valid, what, "'s valid plane");
   check_pitch(confidence, what, "'s confidence");
 }

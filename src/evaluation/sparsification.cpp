@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "evaluation/sparsification.hpp"
-
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <limits>
+
+#include "evaluation/scores.hpp"
 
 namespace parafield {
 namespace {
@@ -15,7 +13,7 @@ struct Mean {
   std::int64_t count = 0;
 
   void add(double next) { value += (next - value) / double(++count); }
-  double result() const { return count ? value : std::numeric_limits<double>::quiet_NaN(); }
+  double result() const { return count ? value : nan; }
 };
 
 /// The curve up to here, and the area under it.

@@ -30,21 +30,20 @@ Bytes encode_floats(Content format, Size size, int channels, Value value) {
 FrameBuffer frame_of(const Floats& floats) {
   FrameBuffer frame(floats.size, floats.channels == 3 ? PixelFormat::rgb_f32 : PixelFormat::gray_f32);
   const View<float> values = values_of<float>(frame);
-  for (int y = 0; y < floats.size.height; ++y)
-    for (int x = 0; x < floats.size.width; ++x)
-      for (int channel = 0; channel < floats.channels; ++channel)
-        values(x * floats.channels + channel, y) = floats(x, y, channel);
+  for_each_pixel(floats.size, [&](int x, int y) {
+    for (int channel = 0; channel < floats.channels; ++channel)
+      values(x * floats.channels + channel, y) = floats(x, y, channel);
+  });
   return frame;
 }
 
 FlowField flow_of(const Floats& floats) {
   FlowField flow(floats.size, {}, false);
-  for (int y = 0; y < floats.size.height; ++y)
-    for (int x = 0; x < floats.size.width; ++x) {
-      flow.u(x, y) = floats(x, y, 0);
-      flow.v(x, y) = floats(x, y, 1);
-      flow.valid(x, y) = has_value(flow.u(x, y), flow.v(x, y));
-    }
+  for_each_pixel(floats.size, [&](int x, int y) {
+    flow.u(x, y) = floats(x, y, 0);
+    flow.v(x, y) = floats(x, y, 1);
+    flow.valid(x, y) = has_value(flow.u(x, y), flow.v(x, y));
+  });
   return flow;
 }
 

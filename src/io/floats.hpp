@@ -43,11 +43,10 @@ FlowField flow_of(const Floats& floats);
 template <class Value>
 DisparityField disparity_of(Size size, const Value& value) {
   DisparityField field(size, {}, false);
-  for (int y = 0; y < size.height; ++y)
-    for (int x = 0; x < size.width; ++x) {
-      field.d(x, y) = value(x, y);
-      field.valid(x, y) = has_value(field.d(x, y));
-    }
+  for_each_pixel(size, [&](int x, int y) {
+    field.d(x, y) = value(x, y);
+    field.valid(x, y) = has_value(field.d(x, y));
+  });
   return field;
 }
 

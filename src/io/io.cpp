@@ -193,10 +193,10 @@ Image<std::uint8_t> mask_of(const FrameBuffer& frame) {
   Image<std::uint8_t> mask(frame.size());
   const int count = channels(frame.format());
   const auto fill = [&]<class T>(View<const T> values) {
-    for (int y = 0; y < mask.size().height; ++y)
-      for (int x = 0; x < mask.size().width; ++x)
-        mask(x, y) = std::any_of(&values(count * x, y), &values(count * x, y) + count,
-                                 [](T value) { return value > 0; });
+    for_each_pixel(mask.size(), [&](int x, int y) {
+      mask(x, y) = std::any_of(&values(count * x, y), &values(count * x, y) + count,
+                               [](T value) { return value > 0; });
+    });
   };
   const int value_bytes = bytes_per_pixel(frame.format()) / count;
   if (value_bytes == 1) fill(values_of<std::uint8_t>(frame));
@@ -230,8 +230,7 @@ void write_mask(const std::filesystem::path& path, View<const std::uint8_t> mask
     FrameBuffer frame(mask.size(), PixelFormat::gray_u8);
     const View<const std::uint8_t> from = values_of<std::uint8_t>(rows);
     const View<std::uint8_t> to = values_of<std::uint8_t>(frame);
-    for (int y = 0; y < mask.height; ++y)
-      for (int x = 0; x < mask.width; ++x) to(x, y) = from(x, y) ? 255 : 0;
+    for_each_pixel(mask.size(), [&](int x, int y) { to(x, y) = from(x, y) ? 255 : 0; });
     return extension == ".pgm" ? io::encode_pnm(frame) : io::encode_png(frame);
   });
 }

@@ -184,8 +184,7 @@ struct MotionFile::Impl {
     if (variable < 0) return;
     plane.resize(std::size_t(size.width) * std::size_t(size.height));
     auto to = plane.begin();
-    for (int y = 0; y < size.height; ++y)
-      for (int x = 0; x < size.width; ++x) *to++ = value(x, y);
+    for_each_pixel(size, [&](int x, int y) { *to++ = value(x, y); });
     const std::size_t start[] = {count, 0, 0},
                       length[] = {1, std::size_t(size.height), std::size_t(size.width)};
     expect(netcdf().nc_put_vara_float(id, variable, start, length, plane.data()));

@@ -221,12 +221,10 @@ FrameBuffer decode_png_alpha(ByteSpan bytes) {
   if (!read_rows(reader, rows)) reader.fail_damaged();
   FrameBuffer alpha(header.size, PixelFormat::gray_u8);
   const View<std::uint8_t> values = values_of<std::uint8_t>(alpha);
-  for (int y = 0; y < values.height; ++y)
-    for (int x = 0; x < values.width; ++x) {
-      const std::uint8_t* const end = rows.view().row(y) + (std::size_t(x) + 1) * channels * bytes_each;
-      values(x, y) =
-          std::any_of(end - bytes_each, end, [](std::uint8_t byte) { return byte != 0; }) ? 255 : 0;
-    }
+  for_each_pixel(values.size(), [&](int x, int y) {
+    const std::uint8_t* const end = rows.view().row(y) + (std::size_t(x) + 1) * channels * bytes_each;
+    values(x, y) = std::any_of(end - bytes_each, end, [](std::uint8_t byte) { return byte != 0; }) ? 255 : 0;
+  });
   return turned(std::move(alpha), reader.orientation);
 }
 

@@ -38,31 +38,29 @@ FlowField decode_kitti(ByteSpan bytes) {
   const FrameBuffer frame = decode_png(bytes, Orientation::stored);
   const View<const std::uint16_t> values = values_of<std::uint16_t>(frame);
   FlowField flow(frame.size(), {}, false);
-  for (int y = 0; y < flow.size().height; ++y)
-    for (int x = 0; x < flow.size().width; ++x) {
-      flow.u(x, y) = (float(values(3 * x, y)) - 32768) / 64;
-      flow.v(x, y) = (float(values(3 * x + 1, y)) - 32768) / 64;
-      flow.valid(x, y) = values(3 * x + 2, y) != 0;
-      if (!values(3 * x, y) && !values(3 * x + 1, y) && !values(3 * x + 2, y))
-        flow.u(x, y) = flow.v(x, y) = std::numeric_limits<float>::quiet_NaN();
-    }
+  for_each_pixel(flow.size(), [&](int x, int y) {
+    flow.u(x, y) = (float(values(3 * x, y)) - 32768) / 64;
+    flow.v(x, y) = (float(values(3 * x + 1, y)) - 32768) / 64;
+    flow.valid(x, y) = values(3 * x + 2, y) != 0;
+    if (!values(3 * x, y) && !values(3 * x + 1, y) && !values(3 * x + 2, y))
+      flow.u(x, y) = flow.v(x, y) = std::numeric_limits<float>::quiet_NaN();
+  });
   return flow;
 }
 
 Bytes encode_kitti(const FlowView& flow) {
   FrameBuffer frame(flow.size(), PixelFormat::rgb_u16);
   const View<std::uint16_t> values = values_of<std::uint16_t>(frame);
-  for (int y = 0; y < flow.size().height; ++y)
-    for (int x = 0; x < flow.size().width; ++x) {
-      const float u = flow.u(x, y), v = flow.v(x, y);
-      const bool valid = has_value(u, v) && is_set(flow.valid, x, y);
-      if (!has_value(u, v)) continue;  // three zeros: unknown
-      // Flow that is not valid may have any value. If it does not fit, it becomes 0, as in KITTI's own files.
-      const bool fits = std::abs(u) < 511.98f && std::abs(v) < 511.98f;
-      values(3 * x, y) = to_value(valid || fits ? u : 0, x, y);
-      values(3 * x + 1, y) = to_value(valid || fits ? v : 0, x, y);
-      values(3 * x + 2, y) = valid;
-    }
+  for_each_pixel(flow.size(), [&](int x, int y) {
+    const float u = flow.u(x, y), v = flow.v(x, y);
+    const bool valid = has_value(u, v) && is_set(flow.valid, x, y);
+    if (!has_value(u, v)) return;  // three zeros: unknown
+    // Flow that is not valid may have any value. If it does not fit, it becomes 0, as in KITTI's own files.
+    const bool fits = std::abs(u) < 511.98f && std::abs(v) < 511.98f;
+    values(3 * x, y) = to_value(valid || fits ? u : 0, x, y);
+    values(3 * x + 1, y) = to_value(valid || fits ? v : 0, x, y);
+    values(3 * x + 2, y) = valid;
+  });
   return encode_png(frame);
 }
 
@@ -89,17 +87,16 @@ DisparityField decode_png_disparity(ByteSpan bytes, float scale) {
 Bytes encode_png_disparity(const DisparityView& disparity, float scale) {
   FrameBuffer frame(disparity.size(), PixelFormat::gray_u16);
   const View<std::uint16_t> values = values_of<std::uint16_t>(frame);
-  for (int y = 0; y < values.height; ++y)
-    for (int x = 0; x < values.width; ++x) {
-      const float d = disparity.d(x, y);
-      if (!is_set(disparity.valid, x, y) || !has_value(d)) continue;  // 0 = unknown
-      const float value = std::round(d * scale);
-      if (!(d >= 0 && value <= 65535))
-        fail_value("disparity ", d, " px at pixel (", x, ", ", y, "); a PNG of scale ", scale, " holds 0 to ",
-                   65535 / scale, " px; take a smaller scale or write a .pfm file");
-      // 0 means unknown. As in KITTI's development kit, a disparity that rounds to 0 is stored as 1.
-      values(x, y) = value < 1 ? 1 : std::uint16_t(value);
-    }
+  for_each_pixel(values.size(), [&](int x, int y) {
+    const float d = disparity.d(x, y);
+    if (!is_set(disparity.valid, x, y) || !has_value(d)) return;  // 0 = unknown
+    const float value = std::round(d * scale);
+    if (!(d >= 0 && value <= 65535))
+      fail_value("disparity ", d, " px at pixel (", x, ", ", y, "); a PNG of scale ", scale, " holds 0 to ",
+                 65535 / scale, " px; take a smaller scale or write a .pfm file");
+    // 0 means unknown. As in KITTI's development kit, a disparity that rounds to 0 is stored as 1.
+    values(x, y) = value < 1 ? 1 : std::uint16_t(value);
+  });
   return encode_png(frame);
 }
 

@@ -31,11 +31,10 @@ Bytes encode_points(std::span<const ColorPoint> points) {
 Bytes encode_png_depth(View<const float> depth, float scale) {
   FrameBuffer frame(depth.size(), PixelFormat::gray_u16);
   const View<std::uint16_t> values = values_of<std::uint16_t>(frame);
-  for (int y = 0; y < depth.height; ++y)
-    for (int x = 0; x < depth.width; ++x) {
-      const float value = std::round(depth(x, y) * scale);
-      values(x, y) = value >= 0 && value <= 65535 ? std::uint16_t(value) : std::uint16_t(0);
-    }
+  for_each_pixel(depth.size(), [&](int x, int y) {
+    const float value = std::round(depth(x, y) * scale);
+    values(x, y) = value >= 0 && value <= 65535 ? std::uint16_t(value) : std::uint16_t(0);
+  });
   return encode_png(frame);
 }
 

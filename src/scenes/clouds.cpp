@@ -108,7 +108,7 @@ Scene render_clouds(const SceneOptions& options) {
     if (i >= 2) {
       const Truth truth(scene, options.size);
       passes.pixels(options.size, pair, [&](Pair& own, int x, int y) {
-        auto& [sky, later] = own;
+        Sky &sky = own.last, &later = own.now;
         const Point here{double(x), double(y)}, at = right ? sky.left_of(here) : here;
         const bool cloud = is_cloud(sky.opacity(at));
         Point match = (cloud ? sky.weather.wind : sky.weather.drift)(cloud ? at : here);
