@@ -92,7 +92,7 @@ FrameBuffer draw_arrows(const In<Frame>& frame, const In<FlowView>& flow, const 
   check_step(options.step);
   if (!(options.scale >= 0 && std::isfinite(options.scale)))
     fail_value("scale cannot be ", options.scale,
-               "; it is length of an arrow / length of the flow, or 0 for one that suits the field");
+               "; it is the length of an arrow divided by that of its flow, or 0 to choose it");
   FrameBuffer picture = to_rgb(frame, "the frame");
   check_same_size("the frame", frame.size(), "its flow", flow.size());
   const double scale = options.scale > 0 ? options.scale : arrow_scale(flow, options.step);
@@ -103,9 +103,9 @@ FrameBuffer draw_arrows(const In<Frame>& frame, const In<FlowView>& flow, const 
 
 FrameBuffer with_scale_arrow(const In<Frame>& picture, float length, std::string_view label) {
   if (!(length > 0 && std::isfinite(length)))
-    fail_value("length cannot be ", length, "; an arrow is above 0 px long");
+    fail_value("length cannot be ", length, "; it must be above 0 px");
   if (std::ranges::any_of(label, [](char letter) { return letter < ' ' || letter > 'z'; }))
-    fail_value("label cannot be ", std::string(label), "; its letters are ASCII up to z");
+    fail_value("label cannot be ", std::string(label), "; it must be ASCII from the space to z");
   FrameBuffer drawn = to_rgb(picture, "the picture");
   const Size size = drawn.size();
   const int letter = std::max(std::min(size.width, size.height) / 250, 1), margin = 6 * letter;

@@ -31,7 +31,7 @@ FrameBuffer color_disparity(const In<DisparityView>& disparity, const DisparityC
   const bool own_range = options.min == 0 && options.max == 0;
   if (!own_range && !(options.min < options.max && std::isfinite(options.min) && std::isfinite(options.max)))
     fail_value("min and max cannot be ", options.min, " and ", options.max,
-               " px; they are finite and max is above min, or both are 0 for the range of the field");
+               " px; they must be finite with max above min, or both 0 for the range of the field");
   const Range range = own_range ? range_of(disparity) : Range{options.min, options.max};
   const auto& colors = color_map();
 

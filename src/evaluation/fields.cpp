@@ -39,13 +39,23 @@ double endpoint_error(double u, double v, double true_u, double true_v) {
 bool is_known(const FlowView& field, int x, int y) { return has_value(field.u(x, y), field.v(x, y)); }
 bool is_known(const DisparityView& field, int x, int y) { return has_value(field.d(x, y)); }
 
-/// Calls score(x, y) for each pixel that counts, row by row, which returns its error. Sets the counts, the density
-/// and the areas under the curves.
+void check_field(const FlowView& field, const std::string& what) { check_flow(field, what.c_str()); }
+void check_field(const DisparityView& field, const std::string& what) {
+  check_disparity(field, what.c_str());
+}
+
+/// Checks the fields and calls score(x, y), which returns an error, for each pixel that counts, row by row.
+/// Sets the counts, the density and the areas under the curves. `what` names the quantity.
 template <class Scores, class Field, class Score>
 void score_pixels(Scores& scores, const Field& estimate, const Field& truth, const EvaluationOptions& options,
                   const char* what, Score score) {
+  const std::string estimated = text("the estimated ", what), exact = text("the true ", what);
+  check_field(truth, exact);
+  check_field(estimate, estimated);
+  check_sizes(estimated.c_str(), estimate.size(), (exact + " has").c_str(), truth.size(), options);
   if (options.confidence && !estimate.confidence)
-    fail_value(what, " has no confidence to score; results of estimators have one, fields from files do not");
+    fail_value(estimated,
+               " has no confidence to score; results of estimators have one, fields from files do not");
   std::int64_t known = 0, trusted = 0;
   std::vector<RankedError> ranked;
   for_each_pixel(truth.size(), [&](int x, int y) {
@@ -74,24 +84,18 @@ void score_pixels(Scores& scores, const Field& estimate, const Field& truth, con
 
 FlowScores evaluate(const In<FlowView>& estimate, const In<FlowView>& truth,
                     const EvaluationOptions& options) {
-  check_flow(truth, "the true flow");
-  check_flow(estimate, "the estimated flow");
-  check_sizes("the estimated flow", estimate.size(), "the true flow has", truth.size(), options);
-
   FlowScores scores;
   Moments angle, endpoint;
-  score_pixels<FlowScores, FlowView>(scores, estimate, truth, options, "the estimated flow",
-                                     [&](int x, int y) {
-                                       const float u = estimate.u(x, y), v = estimate.v(x, y),
-                                                   true_u = truth.u(x, y), true_v = truth.v(x, y);
-                                       const double error = endpoint_error(u, v, true_u, true_v);
-                                       angle.add(angular_error(u, v, true_u, true_v));
-                                       endpoint.add(error);
-                                       scores.r1 += error > 1;
-                                       scores.r3 += error > 3;
-                                       scores.r5 += error > 5;
-                                       return error;
-                                     });
+  score_pixels<FlowScores, FlowView>(scores, estimate, truth, options, "flow", [&](int x, int y) {
+    const float u = estimate.u(x, y), v = estimate.v(x, y), true_u = truth.u(x, y), true_v = truth.v(x, y);
+    const double error = endpoint_error(u, v, true_u, true_v);
+    angle.add(angular_error(u, v, true_u, true_v));
+    endpoint.add(error);
+    scores.r1 += error > 1;
+    scores.r3 += error > 3;
+    scores.r5 += error > 5;
+    return error;
+  });
 
   scores.aae = scores.pixels ? angle.mean : nan;
   scores.aae_std = angle.deviation();
@@ -104,14 +108,10 @@ FlowScores evaluate(const In<FlowView>& estimate, const In<FlowView>& truth,
 
 DisparityScores evaluate(const In<DisparityView>& estimate, const In<DisparityView>& truth,
                          const EvaluationOptions& options) {
-  check_disparity(truth, "the true disparity");
-  check_disparity(estimate, "the estimated disparity");
-  check_sizes("the estimated disparity", estimate.size(), "the true disparity has", truth.size(), options);
-
   DisparityScores scores;
   double squares = 0;
   score_pixels<DisparityScores, DisparityView>(
-      scores, estimate, truth, options, "the estimated disparity", [&](int x, int y) {
+      scores, estimate, truth, options, "disparity", [&](int x, int y) {
         const double true_d = truth.d(x, y), error = std::abs(estimate.d(x, y) - true_d);
         scores.average += error;
         squares += error * error;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "io/bytes.hpp"
 #include "io/formats.hpp"
 
 /// Files that consist of a header and an array of floats: .flo, PFM and .npy.
@@ -10,11 +9,15 @@ namespace parafield::io {
 struct Floats {
   Size size;
   int channels;
-  const std::uint8_t* values;
+  const std::uint8_t* values = nullptr;
   std::endian order = std::endian::little;
   int value_bytes = 4;        ///< 4 = float32, 8 = float64
   bool lowest_first = false;  ///< the lowest row comes first
 
+  std::uint64_t bytes() const {
+    return std::uint64_t(channels) * std::uint64_t(value_bytes) * std::uint64_t(size.width) *
+           std::uint64_t(size.height);
+  }
   /// One channel of the pixel (x, y); y = 0 is the top row.
   float operator()(int x, int y, int channel = 0) const {
     const auto row = std::size_t(lowest_first ? size.height - 1 - y : y);

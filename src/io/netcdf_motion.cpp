@@ -34,7 +34,7 @@ std::string units_of_time(const std::string& start) {
   if (!known || year < 1583 || month < 1 || month > 12 || day < 1 || day > 31 || hour < 0 || hour > 23 ||
       minute < 0 || minute > 59 || second < 0 || second > 59)
     fail_value("the start cannot be ", detail::value_text(start),
-               "; it is a time in UTC, as 2017-09-06T12:00");
+               "; it must be a time in UTC, such as 2017-09-06T12:00");
   char text[64];
   std::snprintf(text, sizeof text, "minutes since %04d-%02d-%02d %02d:%02d:%02d", year, month, day, hour,
                 minute, second);
@@ -45,14 +45,15 @@ void check(const MotionFileOptions& options) {
   for (const double value : {options.km_per_pixel, options.minutes})
     if (!(value >= 0) || !std::isfinite(value))
       fail_value("the size of a pixel is ", options.km_per_pixel, " km and the time from image to image ",
-                 options.minutes, " minutes; both are finite, and not below 0");
+                 options.minutes, " minutes; both must be finite and at least 0");
   if (!options.start.empty() && options.minutes == 0)
     fail_value("a start needs the minutes from image to image");
   if (!options.height_unit.empty() && options.height_unit != "m" && options.height_unit != "km")
-    fail_value("heights cannot have the unit ", detail::value_text(options.height_unit), "; it is m or km");
+    fail_value("heights cannot have the unit ", detail::value_text(options.height_unit),
+               "; it must be m or km");
   if (!options.height_unit.empty() && !options.has_heights) fail_value("a unit of heights needs heights");
   if (options.first_image < 1)
-    fail_value("the first image is ", options.first_image, "; images count from 1");
+    fail_value("the first image is ", options.first_image, "; images are counted from 1");
 }
 
 }  // namespace
@@ -155,7 +156,7 @@ struct MotionFile::Impl {
     image = defined("image", NC_DOUBLE, {time_dimension}, "number of the image whose pixels move", "", "1");
     u = defined_plane("u", NC_FLOAT, "motion to the next image, pixels to the right", "", "1");
     v = defined_plane("v", NC_FLOAT, "motion to the next image, pixels down", "", "1");
-    valid = defined_plane("valid", NC_BYTE, "where the motion is to be trusted", "quality_flag", "");
+    valid = defined_plane("valid", NC_BYTE, "where the motion is reliable", "quality_flag", "");
     const signed char flags[] = {0, 1};
     expect(netcdf().nc_put_att_schar(id, valid, "flag_values", NC_BYTE, 2, flags));
     say(valid, "flag_meanings", "not_valid valid");
@@ -196,11 +197,10 @@ struct MotionFile::Impl {
 
   void add(const FlowView& flow, View<const float> heights) {
     check_flow(flow, "the flow field");
-    if (flow.size() != size) fail_value("the flow field has ", flow.u.size(), " pixels, the file ", size);
+    check_same_size("the flow field", flow.size(), "the file", size);
     if (bool(heights) != options.has_heights)
       fail_value(heights ? "the file has no heights" : "heights are missing");
-    if (heights && heights.size() != size)
-      fail_value("the heights have ", heights.size(), " pixels, the file ", size);
+    if (heights) check_same_size("the height field", heights.size(), "the file", size);
     if (id < 0) fail_value("the file is closed");
     const io::NetcdfCalls calls;
     const double speed = options.minutes > 0 ? 1000 * options.km_per_pixel / (60 * options.minutes) : 0;

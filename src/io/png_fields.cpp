@@ -29,9 +29,9 @@ FlowField decode_kitti(ByteSpan bytes) {
   if (const PngHeader header = png_header(bytes); !header.is_flow()) {
     static constexpr const char* kinds[] = {"gray",           "?", "RGB",          "palette",
                                             "gray and alpha", "?", "RGB and alpha"};
-    fail_format("a PNG image of ", header.bit_depth, " bit, ",
+    fail_format("a PNG image of ", header.bit_depth, " bits, ",
                 kinds[header.color_type <= 6 ? header.color_type : 1],
-                ": not flow; KITTI's flow is a PNG of 16 bit, RGB");
+                ": not flow; KITTI's flow is a PNG of 16 bits, RGB");
   }
   // An EXIF orientation is ignored: a flow field is not a photograph, and its vectors would have to be
   // rotated too.
@@ -69,10 +69,10 @@ DisparityField decode_png_disparity(ByteSpan bytes, float scale) {
   const PngHeader header = png_header(bytes);
   const bool gray = header.color_type == 0 || header.color_type == 4;
   if (!gray || header.bit_depth < 8)
-    fail_format("a PNG image of ", header.bit_depth, " bit, ", gray ? "gray" : "colored",
-                ": not disparities, which are a gray PNG of 8 or 16 bit");
+    fail_format("a PNG image of ", header.bit_depth, " bits, ", gray ? "gray" : "colored",
+                ": not disparities, which are a gray PNG of 8 or 16 bits");
   if (scale == 0 && header.bit_depth == 8)
-    fail_value("disparities in a PNG of 8 bit need a scale, the file's value of 1 px ",
+    fail_value("disparities in a PNG of 8 bits need a scale, the file's value of 1 px ",
                "(Middlebury: tsukuba 16, venus 8, cones 4)");
   if (scale == 0) scale = kitti_scale;
   const FrameBuffer frame = decode_png(bytes, Orientation::stored);
@@ -93,9 +93,19 @@ Bytes encode_png_disparity(const DisparityView& disparity, float scale) {
     const float value = std::round(d * scale);
     if (!(d >= 0 && value <= 65535))
       fail_value("disparity ", d, " px at pixel (", x, ", ", y, "); a PNG of scale ", scale, " holds 0 to ",
-                 65535 / scale, " px; take a smaller scale or write a .pfm file");
+                 65535 / scale, " px; use a smaller scale or write a .pfm file");
     // 0 means unknown. As in KITTI's development kit, a disparity that rounds to 0 is stored as 1.
     values(x, y) = value < 1 ? 1 : std::uint16_t(value);
+  });
+  return encode_png(frame);
+}
+
+Bytes encode_png_depth(View<const float> depth, float scale) {
+  FrameBuffer frame(depth.size(), PixelFormat::gray_u16);
+  const View<std::uint16_t> values = values_of<std::uint16_t>(frame);
+  for_each_pixel(depth.size(), [&](int x, int y) {
+    const float value = std::round(depth(x, y) * scale);
+    values(x, y) = value >= 0 && value <= 65535 ? std::uint16_t(value) : std::uint16_t(0);
   });
   return encode_png(frame);
 }

@@ -97,7 +97,7 @@ void fill_channel(View<const Sample> from, View<Sample> to, View<const std::uint
     if (!known(x, y)) return;
     const float value = float(from(x * channels + channel, y));
     if (!std::isfinite(value))
-      fail_value("pixel (", x, ", ", y, ") is ", value, ", and the mask calls it known");
+      fail_value("pixel (", x, ", ", y, ") is ", value, ", but the mask says that it has a value");
     level.value(x, y) = value;
     level.weight(x, y) = 1;
   });

@@ -105,7 +105,8 @@ TEST_F(NetCdf, MotionFilesAreWholeOrNotThere) {
   EXPECT_NE(refused({.start = "2017-09-06T12:00"}).find("a start needs the minutes"), std::string::npos);
   EXPECT_NE(refused({.height_unit = "ft", .has_heights = true}).find("it is m or km"), std::string::npos);
   EXPECT_NE(refused({.height_unit = "km"}).find("needs heights"), std::string::npos);
-  EXPECT_NE(refused({.first_image = 0}).find("the first image is 0; images count from 1"), std::string::npos);
+  EXPECT_NE(refused({.first_image = 0}).find("the first image is 0; images are counted from 1"),
+            std::string::npos);
   EXPECT_THROW(MotionFile(folder / "no" / "motion.nc", size), Error);
   EXPECT_THROW(MotionFile(folder.path(), size), Error);
   MotionFile motion(path, size);

@@ -288,9 +288,9 @@ TEST(Tiff, OtherKindsAreNamed) {
   expect({.samples = 3}, "of 3 channels");
   expect({.samples = 5, .photometric = 2}, "of 5 channels");
   expect({.format = 2}, "of signed integers");
-  expect({.bits = 16, .format = 3}, "of 16 bit floats");
-  expect({.bits = 32, .format = 3, .photometric = 0}, "of 32 bit floats where 0 is white");
-  expect({.bits = 32}, "of 32 bit");
+  expect({.bits = 16, .format = 3}, "of 16-bit floats");
+  expect({.bits = 32, .format = 3, .photometric = 0}, "of 32-bit floats where 0 is white");
+  expect({.bits = 32}, "of 32 bits");
   expect({.compression = 12345}, "with the compression 12345 is not read by this libtiff");
 }
 
@@ -309,7 +309,7 @@ TEST(Tiff, DamageIsNamed) {
     expect(tiff({.claimed_width = 2'000'000}, big),
            "a TIFF file of 2000000x1 pixels; each side is 1 to 1000000");
     expect(tiff({.rows_per_strip = 0, .claimed_width = 100'000, .claimed_height = 5'000}, big),
-           "100000x5000 pixels of 8 bit do not fit into its");
+           "100000x5000 pixels of 8 bits do not fit into its");
   }
   expect_error(ErrorCode::unsupported, "a TIFF file of 100000x6000 pixels is too large: at most 536870912",
                [] {
