@@ -58,7 +58,8 @@ void FrameStream::read(FrameBuffer& frame) {
                    bytes_.left() && count_ == 0 ? "PNG, JPEG, TIFF, PGM, PPM, PFM, .npy or Y4M"
                                                 : "PGM, PPM, PFM or Y4M",
                    bytes_.what());
-    if (!bytes_.left()) fail_unsupported(format->name, " is not read from a pipe; PGM, PPM, PFM and Y4M are");
+    if (!bytes_.left())
+      fail_unsupported(format->name, " cannot be read from a pipe; PGM, PPM, PFM and Y4M can");
     return format->decode(bytes_.rest());
   }();
 }

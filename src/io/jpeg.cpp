@@ -53,14 +53,14 @@ struct Reader : Codec {
   [[noreturn]] void fail_damaged() const {
     if (code == JWRN_JPEG_EOF)
       fail_format("damaged JPEG file: it ends at byte ", bytes.size(), ", before the end of its image");
-    if (too_many_scans) fail_unsupported("a JPEG file of more than ", most_scans, " scans is not read");
+    if (too_many_scans) fail_unsupported("a JPEG file of more than ", most_scans, " scans is not supported");
     if (code == JERR_OUT_OF_MEMORY) throw std::bad_alloc();
     bool other_kind = code == JERR_BAD_PRECISION || code == JERR_SOF_UNSUPPORTED;
 #if JPEG_LIB_VERSION < 70  // later versions read arithmetic coding
     other_kind = other_kind || code == JERR_ARITH_NOTIMPL;
 #endif
     fail(other_kind ? ErrorCode::unsupported : ErrorCode::format,
-         other_kind ? "a JPEG file of a kind that is not read: " : "damaged JPEG file: ", message);
+         other_kind ? "a JPEG file of a kind that is not supported: " : "damaged JPEG file: ", message);
   }
 };
 

@@ -136,7 +136,7 @@ Npy read_header(ByteSpan bytes) {
 }
 
 [[noreturn]] void fail_fortran_order(const char* what) {
-  fail_format("an array in Fortran order is not read; save numpy.ascontiguousarray(", what, ")");
+  fail_format("an array in Fortran order is not supported; save numpy.ascontiguousarray(", what, ")");
 }
 
 /// Throws Error(format) if a side is not in 1..max_side or the number of bytes does not match the shape.
@@ -186,7 +186,7 @@ FrameBuffer decode_npy(ByteSpan bytes) {
                 ", not an image; an image is height x width, height x width x 1 or height x width x 3");
   if (!type.is_integer() && !type.is_float())
     fail_unsupported("an array of type '", npy.type,
-                     "' is not read as an image; uint8, uint16, float32 and float64 are");
+                     "' is not supported as an image; uint8, uint16, float32 and float64 are");
   if (npy.fortran_order) fail_fortran_order("image");
   const bool rgb = npy.shape.size() == 3 && npy.shape[2] == 3;
   const int count = rgb ? 3 : 1, value_bytes = type.name[1] - '0';

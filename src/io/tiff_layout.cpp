@@ -62,7 +62,7 @@ void find_image(Reader& reader) {
   if (reader.failed) reader.fail_damaged();
   if (count != 1)
     fail_unsupported("a TIFF file of ", count == most_counted ? "at least " : "", count,
-                     " images in full resolution is not read; it should have one");
+                     " images in full resolution is not supported; it must have one");
   if (!TIFFSetDirectory(reader.tiff, found)) reader.fail_damaged();
 }
 
@@ -111,7 +111,7 @@ void check_kind(const Layout& layout) {
   if (!TIFFIsCODECConfigured(layout.compression)) {
     const TIFFCodec* const codec = TIFFFindCODEC(layout.compression);
     fail_unsupported("a TIFF file with the compression ", layout.compression,
-                     codec ? text(" (", codec->name, ")") : "", " is not read by this libtiff");
+                     codec ? text(" (", codec->name, ")") : "", " is not supported by this libtiff");
   }
 }
 
@@ -139,7 +139,7 @@ void check_size(const Layout& layout, std::uint64_t file_bytes) {
   check_pixels("a TIFF file", width, height);
   if (layout.block_bytes > std::uint64_t(most_block_bytes))
     fail_unsupported("a TIFF file with ", layout.tiled ? "tiles" : "strips", " of ", layout.block_bytes,
-                     " bytes is not read; at most ", most_block_bytes);
+                     " bytes is not supported; at most ", most_block_bytes);
   const std::uint64_t least_bytes =
       std::uint64_t(layout.block.width) * std::uint64_t(layout.bits) * std::uint64_t(layout.together()) / 8;
   if (!layout.is_ycbcr() && layout.row_bytes < least_bytes)

@@ -70,7 +70,7 @@ TEST(Calibrations, OfTwoFiles) {
       [&] { read_calibration(first); });
   expect_error(ErrorCode::format, "missing: K1, D1, K2, D2", [&] { read_calibration(second); });
   const auto whole = folder.with("whole.yml", bytes_of(text));
-  expect_error(ErrorCode::format, "whole.yml: the second file has R, T, too",
+  expect_error(ErrorCode::format, "whole.yml: the second file also has R, T",
                [&] { read_calibration(whole, second); });
   const auto damaged = folder.with("damaged.yml", bytes_of("R: 7\n"));
   expect_error(ErrorCode::format, "damaged.yml: line 1: R should be an !!opencv-matrix",

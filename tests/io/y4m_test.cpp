@@ -191,7 +191,7 @@ TEST(Y4m, DamageIsNamed) {
     expect(ErrorCode::unsupported, "YUV4MPEG2 W2 H1 C" + std::string(kind) + "\n",
            "planes of the kind " + std::string(kind) +
                " are not supported; mono, 420, 422 and 444 of 8 to 16 bits are");
-  expect(ErrorCode::unsupported, "YUV4MPEG2 W2 H1 C\n", "planes of the kind '' are not read");
+  expect(ErrorCode::unsupported, "YUV4MPEG2 W2 H1 C\n", "planes of the kind '' are not supported");
 }
 
 }  // namespace

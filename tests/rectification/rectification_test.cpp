@@ -172,7 +172,7 @@ TEST(Rectification, RefusesCalibrationsThatCannotBe) {
   expect("T = (0, 0, 0) of the calibration: the cameras must be apart",
          [](auto& c, auto&, auto&) { c.translation = {}; });
   expect(
-      "stand one above the other",
+      "are one above the other",
       [](auto& c, auto&, auto&) {
         c.translation = {-0.01, 0.1, 0};
       },
