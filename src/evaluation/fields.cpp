@@ -10,20 +10,6 @@
 namespace parafield {
 namespace {
 
-/// Running mean and deviation (Welford 1962). A plain sum of squares would give a deviation above 0 even if
-/// the errors of all pixels are equal.
-struct Moments {
-  double mean = 0, squares = 0;
-  std::int64_t count = 0;
-
-  void add(double value) {
-    const double difference = value - mean;
-    mean += difference / double(++count);
-    squares += difference * (value - mean);
-  }
-  double deviation() const { return std::sqrt(share(squares, count)); }  ///< NaN without values
-};
-
 /// Angle between (u, v, 1) and (true_u, true_v, 1), degrees (Marzat section 2.4). Rounding can move the
 /// cosine out of [-1, 1].
 double angular_error(double u, double v, double true_u, double true_v) {
@@ -97,9 +83,9 @@ FlowScores evaluate(const In<FlowView>& estimate, const In<FlowView>& truth,
     return error;
   });
 
-  scores.aae = scores.pixels ? angle.mean : nan;
+  scores.aae = angle.average();
   scores.aae_std = angle.deviation();
-  scores.epe = scores.pixels ? endpoint.mean : nan;
+  scores.epe = endpoint.average();
   scores.epe_std = endpoint.deviation();
   // Up to here they are counts, which are exact in float64.
   for (double* score : {&scores.r1, &scores.r3, &scores.r5}) *score = share(*score, scores.pixels);

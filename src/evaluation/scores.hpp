@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <cmath>
 #include <limits>
 #include <span>
 #include <utility>
@@ -15,6 +16,21 @@ inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 /// part / whole; NaN if whole is 0.
 inline double share(double part, std::int64_t whole) { return whole ? part / double(whole) : nan; }
 inline double share(std::int64_t part, std::int64_t whole) { return share(double(part), whole); }
+
+/// Running mean and deviation (Welford 1962), NaN without values. The mean of equal values is exactly that
+/// value, and their deviation is 0.
+struct Moments {
+  double mean = 0, squares = 0;
+  std::int64_t count = 0;
+
+  void add(double value) {
+    const double difference = value - mean;
+    mean += difference / double(++count);
+    squares += difference * (value - mean);
+  }
+  double average() const { return count ? mean : nan; }
+  double deviation() const { return std::sqrt(share(squares, count)); }
+};
 
 /// Throws Error(invalid_argument) for an estimate or a mask that differs in size from the truth, and for a
 /// mask whose rows overlap. `what` and `truth` name the fields; `truth` ends in "has".

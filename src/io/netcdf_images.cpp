@@ -169,9 +169,7 @@ struct Packing {
   }
 };
 
-}  // namespace
-
-struct NetcdfReader::Impl {
+struct ImagesOfVariable : NetcdfImages {
   int file = -1;
   Variable variable;
   std::optional<Packing> packing;
@@ -179,7 +177,7 @@ struct NetcdfReader::Impl {
   int counted = -1;     ///< index of the dimension over which the images are counted; -1 = one image
   bool upward = false;  ///< the first row is the southernmost
 
-  Impl(ByteSpan bytes, std::string_view name) {
+  ImagesOfVariable(ByteSpan bytes, std::string_view name) {
     const Netcdf& nc = loaded_netcdf();
     const NetcdfCalls calls;
     // The library does not write to the memory of a file that is opened read-only.
@@ -195,7 +193,7 @@ struct NetcdfReader::Impl {
       throw;
     }
   }
-  ~Impl() {
+  ~ImagesOfVariable() override {
     const NetcdfCalls calls;
     netcdf().nc_close(file);
   }
@@ -256,7 +254,8 @@ struct NetcdfReader::Impl {
     upward = unpacked(last) > unpacked(first);
   }
 
-  FrameBuffer next() {
+  bool has_next() const override { return at < count; }
+  FrameBuffer next() override {
     std::vector<std::size_t> start(variable.dimensions.size(), 0), lengths(variable.dimensions.size(), 1);
     if (counted >= 0) start[std::size_t(counted)] = at;
     lengths[lengths.size() - 2] = height;
@@ -276,20 +275,14 @@ struct NetcdfReader::Impl {
   }
 };
 
-NetcdfReader::NetcdfReader(ByteSpan bytes, std::string_view variable)
-    : impl_(std::make_unique<Impl>(bytes, variable)) {}
-bool NetcdfReader::has_next() const { return impl_->at < impl_->count; }
-FrameBuffer NetcdfReader::next() { return impl_->next(); }
-#else
-struct NetcdfReader::Impl {};
-NetcdfReader::NetcdfReader(ByteSpan, std::string_view) { fail_unsupported(why_no_netcdf()); }
-bool NetcdfReader::has_next() const { return false; }
-FrameBuffer NetcdfReader::next() { return {}; }
-#endif
+}  // namespace
 
-NetcdfReader::~NetcdfReader() = default;
-NetcdfReader::NetcdfReader(NetcdfReader&&) noexcept = default;
-NetcdfReader& NetcdfReader::operator=(NetcdfReader&&) noexcept = default;
+std::unique_ptr<NetcdfImages> open_netcdf(ByteSpan bytes, std::string_view variable) {
+  return std::make_unique<ImagesOfVariable>(bytes, variable);
+}
+#else
+std::unique_ptr<NetcdfImages> open_netcdf(ByteSpan, std::string_view) { fail_unsupported(why_no_netcdf()); }
+#endif
 
 }  // namespace io
 }  // namespace parafield
