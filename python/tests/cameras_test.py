@@ -287,10 +287,10 @@ def test_what_is_refused(pair, calibration, tmp_path):
             lambda: pf.StereoCalibration(camera, camera, np.eye(2), (1, 0, 0)),
         r"translation has the shape \(1,\); expected 3":
                 lambda: pf.StereoCalibration(camera, camera, np.eye(3), [1]),
-        "R of the calibration is no rotation":
+        "R of the calibration is not a rotation":
             lambda: pf.rectify(*pair, pf.StereoCalibration(camera, camera, 2 * np.eye(3), (-1, 0, 0))),
         "shape cannot be 3": lambda: pf.Rectifier(calibration, 3),
-        "has no size of the images": lambda: pf.Rectifier(
+        "lacks the size of the images": lambda: pf.Rectifier(
             pf.StereoCalibration(camera, camera, np.eye(3), (-1, 0, 0))),
         "left has 60 x 160 pixels|expected 160x120": lambda: pf.Rectifier(calibration)(left[:60], right[:60]),
         "one is|both should be gray": lambda: pf.rectify(left, np.stack([right] * 3, -1), calibration),

@@ -49,7 +49,7 @@ def test_filled():
     for message, call in {
         "the frame has 32x24 pixels, its mask 32x23": lambda: pf.filled(ramp, known[1:]),
         "no pixel of the frame has a value": lambda: pf.filled(ramp, np.zeros_like(known)),
-        "and the mask calls it known": lambda: pf.filled(floats, ramp > 0),
+        "but the mask says that it has a value": lambda: pf.filled(floats, ramp > 0),
         "known has the shape 3": lambda: pf.filled(ramp, np.ones(3)),
         "frame is a stack": lambda: pf.filled(ramp[None], axes="nhw"),
     }.items():

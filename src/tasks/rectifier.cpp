@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "rectification/views.hpp"
+#include "rectification/camera.hpp"
 #include "steps/remap/remap.hpp"
 #include "tasks/estimator.hpp"
 

@@ -2,13 +2,43 @@
 #pragma once
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <cstdint>
 
 #include "parafield/image.hpp"
+#include "scenes/affine.hpp"
 #include "scenes/noise.hpp"
 
+/// Gray values and colors of surfaces, and frames that are painted with them.
 namespace parafield {
+
+inline constexpr double mean_gray = 127.5;
+
+/// Wavelengths of a texture.
+struct Grain {
+  bool fine = true;     ///< details down to about 3 px; otherwise only wavelengths above about 20 px
+  bool coarse = false;  ///< also wavelengths up to about 200 px, which help find large motion
+};
+
+/// Random gray texture over the plane: a sum of octaves. As a smooth function of real coordinates, px, it can
+/// be evaluated for each frame without resampling. The finest octave, with a spacing of 1.5 px, has detail
+/// down to about 3 px and almost none that is too fine for pixels. Each thread must use its own copy.
+class Texture {
+ public:
+  Texture(std::uint64_t seed, Grain grain);
+
+  /// Gray value at a point of the plane, 0..255 with rare exceptions.
+  double operator()(double x, double y);
+
+ private:
+  struct Band {
+    Octave octave;
+    double contrast = 0;
+  };
+  std::array<Band, 7> bands_;
+};
+
+/// Gray value of a facade: a wall with faint texture and dark windows that are taller than wide. `windows` is
+/// the distance between windows, px.
+double facade_gray(double texture, Point p, double windows);
 
 /// Color of a pixel in addition to its gray value: how far red and blue are above the gray value at middle
 /// gray, -`limit`..`limit`. Green compensates for both, so that the luma (BT.601) equals the gray value. The
@@ -21,6 +51,12 @@ struct Tint {
   Tint operator*(double factor) const { return {factor * red, factor * blue}; }
   /// Mixes two tints: this one at share 0, `other` at share 1.
   Tint mixed(Tint other, double share) const { return *this * (1 - share) + other * share; }
+};
+
+/// Gray value of a pixel, and its color if the frame is colored.
+struct Seen {
+  double gray;
+  Tint tint;
 };
 
 /// Colors of a surface: a mean tint that varies slowly over the plane. Each thread must use its own copy.
@@ -42,33 +78,16 @@ class Dye {
   std::array<Octave, 4> octaves_;  ///< red and blue, coarse; then red and blue, finer
 };
 
-inline std::uint8_t to_u8(double value) {
-  return std::uint8_t(value < 0 ? 0 : value > 255 ? 255 : std::floor(value + 0.5));
-}
-
-/// A row of a gray_u8 or rgb_u8 frame to paint.
-class Row {
+/// A gray_u8 or rgb_u8 frame to paint.
+class Canvas {
  public:
-  Row(FrameBuffer& frame, int y)
-      : row_(static_cast<std::uint8_t*>(frame.row(y))), colored_(frame.format() == PixelFormat::rgb_u8) {}
+  explicit Canvas(FrameBuffer& frame);
 
   bool colored() const { return colored_; }
-  void put(int x, double gray, Tint tint) {
-    if (!colored_) {
-      row_[x] = to_u8(gray);
-      return;
-    }
-    gray = std::clamp(gray, 0.0, 255.0);
-    const double strength = 4 * gray * (255 - gray) / (255 * 255);
-    const double red = strength * std::clamp(tint.red, -Tint::limit, Tint::limit),
-                 blue = strength * std::clamp(tint.blue, -Tint::limit, Tint::limit);
-    row_[3 * x] = to_u8(gray + red);
-    row_[3 * x + 1] = to_u8(gray - (0.299 * red + 0.114 * blue) / 0.587);
-    row_[3 * x + 2] = to_u8(gray + blue);
-  }
+  void put(int x, int y, double gray, Tint tint) const;
 
  private:
-  std::uint8_t* row_;
+  View<std::uint8_t> values_;
   bool colored_;
 };
 
