@@ -48,7 +48,7 @@ FrameBuffer picture_of(const Frame& view, bool wide) {
 }
 
 /// Writes a rectified view. A .pfm keeps the values, with NaN where unknown; a .png has 16 bits if `wide`.
-void write_view(const std::string& file, const Frame& view, bool wide) {
+void write_view(const Path& file, const Frame& view, bool wide) {
   if (has_extension(file, ".pfm"))
     write_frame(file, view);
   else if (!file.empty())
@@ -85,13 +85,6 @@ std::vector<Output> CameraOptions::outputs() const {
           {"--points", points, {".ply"}},
           {"--rectified-left", rectified_left, views},
           {"--rectified-right", rectified_right, views}};
-}
-
-CameraOptions CameraOptions::numbered(int number) const {
-  CameraOptions one = *this;
-  for (std::string* name : {&one.depth, &one.points, &one.rectified_left, &one.rectified_right})
-    if (!name->empty()) *name = command::numbered(*name, number).string();
-  return one;
 }
 
 CalibratedPair Cameras::prepared(std::vector<FrameBuffer> frames) {
@@ -146,18 +139,19 @@ void Cameras::begin(CalibratedPair& pair) {
 }
 
 void CameraOptions::write(const CalibratedPair& pair, const DisparityView& disparity,
-                          const DisparityView& field) const {
+                          const DisparityView& field, int number) const {
   if (!depth.empty()) {
     const auto& [focal_length, distance, cx, cy, doffs] = pair.geometry.value();
-    write_depth(depth, depth_of(disparity, focal_length, distance, doffs).view(), depth_scale.value_or(1));
+    write_depth(named(depth, number), depth_of(disparity, focal_length, distance, doffs).view(),
+                depth_scale.value_or(1));
   }
-  if (!points.empty()) write_points(points, points_of(field, pair.frames[0], pair.geometry.value()));
-  write_view(rectified_left, pair.frames[0], pair.wide);
-  write_view(rectified_right, pair.frames[1], pair.wide);
+  if (!points.empty())
+    write_points(named(points, number), points_of(field, pair.frames[0], pair.geometry.value()));
+  write_view(named(rectified_left, number), pair.frames[0], pair.wide);
+  write_view(named(rectified_right, number), pair.frames[1], pair.wide);
 }
 
 void CameraOptions::add_to(App& command) {
-  const auto positive = [](double value) { return value > 0 && std::isfinite(value); };
   const Option file = command.add_option("--calibration FILE", calibration),
                second = command.add_option("--extrinsics FILE", extrinsics),
                shown = command.add_setting("--alpha A", alpha).range(0, 1),
@@ -195,11 +189,10 @@ void CameraOptions::add_to(App& command) {
   const Option length = command.add_option("--focal PX", focal),
                distance = command.add_option("--baseline B", baseline),
                doffs = command.add_setting("--doffs PX", offset);
-  length.is(positive, "a finite number above 0").excludes(file).help("without --calibration: focal length");
-  distance.is(positive, "a finite number above 0").excludes(file);
-  distance.help("without --calibration: distance of the cameras. Depths and points have its unit");
-  doffs.is([](double value) { return std::isfinite(value); }, "a finite number").excludes(file);
-  doffs.help(
+  length.is_positive().excludes(file).help("without --calibration: focal length");
+  distance.is_positive().excludes(file).help(
+      "without --calibration: distance of the cameras. Depths and points have its unit");
+  doffs.is_finite().excludes(file).help(
       "without --calibration: offset of the right camera's principal point to the right of the left one's");
   scale.needs(depths);
   for (const Option& option : {second, shown, left, right}) option.needs(file);

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
 
 #include "options.hpp"
@@ -136,6 +137,13 @@ Option Option::is(bool (*allowed)(double), const std::string& words) const {
     return allowed(std::strtod(text.c_str(), nullptr)) ? std::string()
                                                        : detail::value_text(text) + " is not " + words;
   });
+}
+
+Option Option::is_finite() const {
+  return is([](double value) { return std::isfinite(value); }, "a finite number");
+}
+Option Option::is_positive() const {
+  return is([](double value) { return value > 0 && std::isfinite(value); }, "a finite number above 0");
 }
 
 /// Returns why `text` is not a valid T, or "" if it is valid. Numbers must be decimal, without '+'.

@@ -40,6 +40,8 @@ class Option {
   Option check(const std::function<std::string(const std::string&)>& problem) const;
   /// Adds a check of a number. The error message is "7 is not " followed by `words`.
   Option is(bool (*allowed)(double), const std::string& words) const;
+  Option is_finite() const;
+  Option is_positive() const;  ///< finite and above 0
 
   std::size_t count() const;
 

@@ -121,4 +121,18 @@ void Findings::add(const DetectOptions& options, std::size_t i, const MotionMask
   if (!to_overlay.empty()) write_frame(to_overlay, overlay_of(options, frame, found, found_boxes));
 }
 
+void Findings::add_to(Report& report, const DetectOptions& options,
+                      const std::vector<double>& energies) const {
+  const double share = double(moving) / double(pixels);
+  report.json["moving"] = share;
+  report.text += fmt::format("{:.2f} % of the pixels are moving\n", 100 * share);
+  if (!energies.empty())
+    add_energies(report, options.energy == "result" ? EnergyReport::result : EnergyReport::sweeps, energies);
+  if (!options.labels.empty()) add_scores(report, scores);
+  std::vector<std::string> files;
+  for (const std::string& name : {options.output, options.overlay, options.boxes})
+    if (name != "-") files.push_back(name);
+  add_files(report, files);
+}
+
 }  // namespace parafield::command

@@ -14,16 +14,23 @@ Option TruthOptions::add_to(App& command, const std::string& help) {
   return given;
 }
 
-void ReportOptions::add_to(App& command) {
+void add_repeats(App& command, int& repeats) {
   command.add_option("--repeat N", repeats)
       .range(1, 1000000)
       .help("report the median time of N more calls. One before them is not timed");
+}
+
+void ReportOptions::add_to(App& command) {
   command.add_flag("--json", json, "print the report as one JSON object");
   command.add_flag("-q,--quiet", quiet, "print no text report");
 }
 
-void ReportOptions::print(const Report& report) const {
-  if (json || !quiet) command::print(report, json);
+void ReportOptions::print(const Report& report, bool is_taken) const {
+  if (is_taken ? quiet : quiet && !json) return;
+  if (is_taken)
+    std::fputs(report.text.c_str(), stderr);
+  else
+    command::print(report, json);
 }
 
 template <class T>
@@ -109,6 +116,13 @@ void add_energies(Report& report, EnergyReport asked, const std::vector<double>&
     report.text +=
         wrapped(fmt::format("energies, step by step: {:.10g}\n", fmt::join(energies, ", ")), 0) + "\n";
   }
+}
+
+void add_series(Report& report, const std::string& of, const char* noun, int count, double seconds) {
+  report.json[std::string(noun) + "s"] = count;
+  report.json["seconds"] = seconds;
+  report.text += fmt::format("{}{} {}{} in {:.2f} s with reading and writing\n", of, count, noun,
+                             count == 1 ? "" : "s", seconds);
 }
 
 /// Returns the number of pixels without a value.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "pictures.hpp"
 
-#include <cmath>
-
 namespace parafield::command {
 
 void PictureOptions::add_to(App& command, Option frame) {
@@ -14,8 +12,8 @@ void PictureOptions::add_to(App& command, Option frame) {
   const Option scale = command.add_option("--scale X", arrow.scale).range(1e-3, 1e6).needs(arrows_option);
   scale.help("length of an arrow / length of the flow; default: the longest arrow is one step long");
   const Option most = command.add_option("--max-motion PX", color.max_motion).excludes(arrows_option);
-  most.is([](double value) { return value > 0 && std::isfinite(value); }, "a finite number above 0");
-  most.help("length of flow with full color, px; default: the longest, without a few wild vectors");
+  most.is_positive().help(
+      "length of flow with full color, px; default: the longest, without a few wild vectors");
   for (const Option option : {step, scale, most}) command.leave_out_of_help(option);
   command.add_flag("--beside", beside, "put the frame and the picture side by side").needs(frame);
   command.add_flag("--legend", legend, "draw the color wheel in the lower right corner")

@@ -105,7 +105,7 @@ const std::int32_t* display_matrix(const AVStream& stream) {
 class FfmpegSource : public Source {
  public:
   FfmpegSource(const std::string& input, std::unique_ptr<io::ByteStream> bytes,
-               const VideoReaderOptions& options)
+               const FrameSourceOptions& options)
       : pixels_(options.gray, options.threads) {
     begin_ffmpeg();
     open(input, std::move(bytes), options);
@@ -145,7 +145,7 @@ class FfmpegSource : public Source {
 
  private:
   void open(const std::string& input, std::unique_ptr<io::ByteStream> bytes,
-            const VideoReaderOptions& options) {
+            const FrameSourceOptions& options) {
     const AVInputFormat* const format = input_format(input, options.format);
     std::string url = input;
     AVFormatContext* context = allocated(avformat_alloc_context());
@@ -166,7 +166,7 @@ class FfmpegSource : public Source {
     if (without_info < 0) fail(code_of(without_info), "cannot be read: ", av_reason(without_info));
   }
 
-  void choose_stream(const VideoReaderOptions& options) {
+  void choose_stream(const FrameSourceOptions& options) {
     const AVCodec* codec = nullptr;
     stream_ = av_find_best_stream(demuxer_.get(), AVMEDIA_TYPE_VIDEO, -1, -1, &codec, 0);
     if (stream_ == AVERROR_DECODER_NOT_FOUND)
@@ -307,7 +307,7 @@ class FfmpegSource : public Source {
 }  // namespace
 
 std::unique_ptr<Source> open_ffmpeg(const std::string& input, std::unique_ptr<io::ByteStream> bytes,
-                                    const VideoReaderOptions& options) {
+                                    const FrameSourceOptions& options) {
   return std::make_unique<FfmpegSource>(input, std::move(bytes), options);
 }
 

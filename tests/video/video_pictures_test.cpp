@@ -60,9 +60,9 @@ TEST(VideoPictures, OfAPatternAreThoseOfItsNumbers) {
   EXPECT_NE(video.error.find("frame 3: has 8x7 pixels, those before 8x6"), std::string::npos) << video.error;
 
   using enum ErrorCode;
-  expect_error(file, "no file has a name of this pattern", [&] { VideoReader{folder / "g%d.pgm"}; });
-  expect_error(invalid_argument, "one place of a number", [&] { VideoReader{folder / "g%d_%d.pgm"}; });
-  expect_error(invalid_argument, "one place of a number", [&] { VideoReader{folder / "g%s.pgm"}; });
+  expect_error(file, "no file has a name of this pattern", [&] { FrameSource{folder / "g%d.pgm"}; });
+  expect_error(invalid_argument, "one place of a number", [&] { FrameSource{folder / "g%d_%d.pgm"}; });
+  expect_error(invalid_argument, "one place of a number", [&] { FrameSource{folder / "g%s.pgm"}; });
 }
 
 TEST(VideoPictures, AreWrittenByAPatternOrIntoAFolder) {

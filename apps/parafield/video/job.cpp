@@ -4,6 +4,7 @@
 #include <cmath>
 #include <future>
 
+#include "series.hpp"
 #include "video/video.hpp"
 
 namespace parafield::command {
@@ -15,10 +16,11 @@ bool compares_colors(const FlowMethod& method) {
          !std::holds_alternative<RidgeRegression>(method);
 }
 
-VideoJob::VideoJob(const VideoCommandOptions& options, VideoTarget target, FlowMethod method, int threads,
+VideoJob::VideoJob(const VideoCommandOptions& options, VideoTarget of, const FlowMethod& method, int threads,
                    int at_once)
-    : options_(options),
-      target_(std::move(target)),
+    : StreamJob(of.input, "flow"),
+      target(std::move(of)),
+      options_(options),
       method_(method),
       window_(frames_of(method)),
       threads_(threads),
@@ -45,7 +47,7 @@ std::int64_t frames_in(const VideoInfo& info) {
 
 }  // namespace
 
-std::int64_t VideoJob::flows_of(const VideoInfo& info) const {
+std::int64_t VideoJob::expected_flows() const {
   std::int64_t frames = (frames_in(info) + options_.every - 1) / options_.every;
   if (options_.frames > 0 && (frames == 0 || frames > options_.frames)) frames = options_.frames;
   return std::max<std::int64_t>(frames - window_ + 1, 0);
@@ -54,10 +56,10 @@ std::int64_t VideoJob::flows_of(const VideoInfo& info) const {
 /// Returns whether the output video already exists with a picture for each flow. If its number of frames is
 /// unknown, an existing video counts as complete, because videos get their final name only when they are
 /// finished.
-bool VideoJob::output_is_whole(const VideoInfo& info) const {
+bool VideoJob::output_is_whole() const {
   try {
-    const VideoInfo there = VideoReader(target_.output, {.gray = true, .threads = 1}).info();
-    const std::int64_t frames = frames_in(there), needed = flows_of(info);
+    const VideoInfo there = FrameSource(target.output, {.gray = true, .threads = 1}).info();
+    const std::int64_t frames = frames_in(there), needed = expected_flows();
     const bool counted = info.frames > 0 && there.frames > 0;
     return frames == 0 || frames >= needed - (counted ? 0 : 1 + needed / 100);
   } catch (const Error&) {
@@ -67,32 +69,31 @@ bool VideoJob::output_is_whole(const VideoInfo& info) const {
 
 void VideoJob::run(const std::stop_token& stop) {
   FlowPainter painter(options_.view, options_.max_motion, options_.step);
-  const bool draws = !target_.output.empty();
-  // A video stores luma separately, so gray is exact. Pictures would be rounded when converted to gray.
-  const bool pictures = has_number(target_.input) || std::filesystem::is_directory(target_.input);
-  const bool gray = !pictures && !(draws && painter.shows_frame()) && !compares_colors(method_);
-  VideoReader reader(target_.input, {.gray = gray, .threads = threads_});
-  const VideoInfo& info = result_.info = reader.info();
-  expected_ = flows_of(info);
+  const bool draws = !target.output.empty();
+  const bool gray =
+      has_own_luma(target.input) && !(draws && painter.shows_frame()) && !compares_colors(method_);
+  FrameSource source(target.input, {.gray = gray, .threads = threads_});
+  info = source.info();
+  expected = expected_flows();
 
-  FlowFolder flows(target_.flow_folder, options_.flow_format, options_.bound);
-  const bool keeps_flow = !target_.flow_folder.empty();
+  FlowFolder flows(target.flow_folder, options_.flow_format, options_.bound);
+  const bool keeps_flow = !target.flow_folder.empty();
   if (keeps_flow) flows.make();
-  if (target_.in_folder) make_folder(folder_of(target_.output));
-  const bool drawn = !draws || (options_.resume && output_is_whole(info));
+  if (target.in_folder) make_folder(folder_of(target.output));
+  const bool drawn = !draws || (options_.resume && output_is_whole());
   if (options_.resume) {
-    if (drawn && keeps_flow) written_ = skipped_ = result_.skipped = flows.complete();
-    result_.whole = drawn && (!keeps_flow || (expected_ > 0 && result_.skipped >= expected_));
-    if (result_.whole) return;
+    if (drawn && keeps_flow) written = skipped = flows.complete();
+    all_there = drawn && (!keeps_flow || (expected > 0 && skipped >= expected));
+    if (all_there) return;
   }
   struct Ended {
-    std::atomic<bool>& whole;
-    ~Ended() { whole = true; }
-  } const ended{whole_};
-  whole_ = false;
+    std::atomic<bool>& is_whole;
+    ~Ended() { is_whole = true; }
+  } const ended{whole};
+  whole = false;
   std::optional<VideoWriter> writer;  // destroyed before `ended`
   if (!drawn)
-    writer.emplace(target_.output, painter.size(info.size),
+    writer.emplace(target.output, painter.size(info.size),
                    VideoWriterOptions{.rate = options_.rate > 0 ? options_.rate
                                               : info.rate > 0   ? info.rate / options_.every
                                                                 : 25,
@@ -110,8 +111,8 @@ void VideoJob::run(const std::stop_token& stop) {
   const auto read = [&](VideoFrame& frame) {
     // Skips the frames between the selected ones, and the frames whose flow exists already.
     while (options_.frames == 0 || taken < options_.frames) {
-      if (!reader.next(frame)) return false;
-      if (seen++ % options_.every == 0 && taken++ >= result_.skipped) return true;
+      if (!source.next(frame)) return false;
+      if (seen++ % options_.every == 0 && taken++ >= skipped) return true;
     }
     return false;
   };
@@ -124,7 +125,7 @@ void VideoJob::run(const std::stop_token& stop) {
     const Stopwatch watch(waited);
     if (encoding.valid()) encoding.get();
   };
-  const auto encode = [&](const FrameBuffer& picture, double time) {
+  const auto encode_one = [&](const FrameBuffer& picture, double time) {
     const Stopwatch watch(worked);
     if (timed)
       writer->write(picture, time);
@@ -138,33 +139,30 @@ void VideoJob::run(const std::stop_token& stop) {
       await();
       // Without a free thread, the picture is encoded when the next one waits for it.
       encoding = std::async(std::launch::async | std::launch::deferred,
-                            [&encode, &picture, time = frame.time] { encode(picture, time); });
+                            [&encode_one, &picture, time = frame.time] { encode_one(picture, time); });
     }
-    if (keeps_flow) flows.write(int(written_) + 1, flow);
-    ++written_;
+    if (keeps_flow) flows.write(int(written) + 1, flow);
+    ++written;
   };
   const auto end = [&] {
     await();
-    if (writer && written_ > 0) writer->finish();
-    whole_ = true;
+    if (writer && written > 0) writer->finish();
+    whole = true;
   };
   try {
-    result_.report = Pipeline<Flow>(estimator, {.stop = stop}).run(read, write, end);
-    result_.encode = result_.report.sink - waited + worked;
-    if (taken < window_ && !result_.report.stopped)
+    report = Pipeline<Flow>(estimator, {.stop = stop}).run(read, write, end);
+    encode = report.sink - waited + worked;
+    if (taken < window_ && !report.stopped)
       throw Error(ErrorCode::format,
-                  fmt::format("{}: has {} frame{}{}; {} takes {} or more", name(), seen, seen == 1 ? "" : "s",
+                  fmt::format("{}: has {} frame{}{}; {} takes {} or more", name, seen, seen == 1 ? "" : "s",
                               options_.every > 1 ? ", too few for --every" : "", name_of(method_), window_));
   } catch (const Error& error) {
     if (encoding.valid()) encoding.wait();
     // With a video and flow files, count what is in both.
-    std::int64_t count = writer ? encoded : written_.load();
-    if (keeps_flow) count = std::min(count, written_.load());
+    std::int64_t count = writer ? encoded : written.load();
+    if (keeps_flow) count = std::min(count, written.load());
     writer.reset();  // finishes the video
-    if (count == 0) throw;
-    throw Error(error.code(),
-                fmt::format("{}; the {} before it {} written", error.what(),
-                            count == 1 ? "flow" : fmt::format("{} flows", count), count == 1 ? "is" : "are"));
+    fail_after(error, count, noun);
   }
 }
 
