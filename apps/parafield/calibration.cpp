@@ -160,32 +160,27 @@ void CameraOptions::add_to(App& command) {
   file.help(
       "rectify the images first, by this calibration. It is OpenCV's YAML with K1, D1, K2, D2, R and T, or "
       "Middlebury's calib.txt, whose images are rectified already. The report says how well rows match "
-      "before "
-      "and after");
+      "before and after");
   second.help("with --calibration: a second file of OpenCV, which has R and T");
   shown.help(
       "with --calibration: how much the rectified views show. 0: all their pixels lie in the images; 1: they "
       "show the whole images, and pixels beyond are not valid");
   left.help(
       "with --calibration: write the rectified left view: .png, .jpg or .pfm. Pixels outside the image are "
-      "black, "
-      "in a .pfm NaN");
+      "black, in a .pfm NaN");
   right.help("with --calibration: write the rectified right view");
   const Option depths = command.add_option("--depth FILE", depth),
                points_file = command.add_option("--points FILE", points);
   depths.help(
       "write depths: .pfm, .npy or .png. They are focal * baseline / (disparity + doffs), in the unit of the "
       "baseline or T, and infinite where not valid. A .png has depth * --depth-scale in 16 bit, and 0 where "
-      "not "
-      "valid or too large");
+      "not valid or too large");
   points_file.help(
       "write a cloud of colored points: .ply. They are the valid pixels, without those that were filled in, "
-      "in "
-      "the unit of the baseline or T");
-  const Option scale =
-      add_scale(command, "--depth-scale", depth_scale,
-                "with --depth FILE.png: the file's value of a depth of 1. Without it 1. With a "
-                "baseline in meters, 1000 gives millimeters");
+      "in the unit of the baseline or T");
+  const Option scale = add_scale(command, "--depth-scale", depth_scale,
+                                 "with --depth FILE.png: the file's value of a depth of 1. Without it 1. "
+                                 "With a baseline in meters, 1000 gives millimeters");
   const Option length = command.add_option("--focal PX", focal),
                distance = command.add_option("--baseline B", baseline),
                doffs = command.add_setting("--doffs PX", offset);

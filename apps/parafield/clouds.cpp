@@ -202,8 +202,7 @@ void add_height_options(App& command, CloudsOptions& options) {
   constexpr const char* group = "Heights, from a stereo partner";
   stereo.help(
       "the same clouds from the right, an image for each of FRAMES: rectified, matches lie on the same row "
-      "and "
-      "further left");
+      "and further left");
   const Option height = command.add_option("--height PATTERN", options.heights),
                scale = command.add_setting("--height-scale X", options.stereo.scale),
                offset = command.add_setting("--height-offset X", options.stereo.offset),
@@ -235,18 +234,16 @@ void add_clouds(App& program) {
       program.add_subcommand("clouds", "Track clouds in satellite images: their motion and heights");
   command.add_option("FRAMES FILE", options->frames,
                      fmt::format("images of one size, in time order: NetCDF, {}", frame_formats));
-  command.add_option(
-      "-o,--output PATTERN", options->flow,
-      "write the motion of each image, as flow%04d.flo: .flo, .npy, .pfm or KITTI's .png, px. The "
-      "number of the first one is 1");
+  command.add_option("-o,--output PATTERN", options->flow,
+                     "write the motion of each image, as flow%04d.flo: .flo, .npy, .pfm or KITTI's .png, px. "
+                     "The number of the first one is 1");
   command.add_option(
       "--arrows PATTERN", options->arrows,
       fmt::format("write each image with its motion as arrows, and a scale arrow: {}", picture_formats));
-  command.add_option(
-      "--csv FILE", options->table,
-      "write a table of the arrows: frame, x, y, u, v (px), speed (m/s) and direction where it is "
-      "known, height, valid. The direction is where the wind comes from, degrees clockwise from "
-      "the top of the image (north)");
+  command.add_option("--csv FILE", options->table,
+                     "write a table of the arrows: frame, x, y, u, v (px), speed (m/s) and direction where "
+                     "it is known, height, valid. The direction is where the wind comes from, degrees "
+                     "clockwise from the top of the image (north)");
   command.add_option("--valid PATTERN", options->valid,
                      "write where the motion is valid: .png or .pgm. Valid pixels are 255, others 0");
   options->file.add_to(command);

@@ -116,24 +116,20 @@ void run(const DetectOptions& options) {
 void add_detect(App& program) {
   auto [command, options] =
       add_command<DetectOptions>(program, "detect", "Detect motion in frames of a still camera", run);
-  command.add_option(
-      "FRAMES FILE", options.frames,
-      fmt::format("frames in time order, two or more: {}. Or one video: a video file, a folder, "
-                  "a pattern (frame%04d.png), a camera (/dev/video0)",
-                  frame_formats));
+  command.add_option("FRAMES FILE", options.frames,
+                     fmt::format("frames in time order, two or more: {}. Or one video: a video file, a "
+                                 "folder, a pattern (frame%04d.png), a camera (/dev/video0)",
+                                 frame_formats));
   command.add_option(
       "-o,--output FILE", options.output,
-      "write the mask of what moves: .png or .pgm. It is that of the newer frame, 255 where it "
-      "moves, otherwise 0. For more than two frames it is a series, like mask%04d.png: "
-      "mask0001.png belongs to the second frame, and each mask starts from the one before, as "
-      "--temporal says. Or a video of them, white on black: .mp4, .mkv, .mov, .avi, .webm, .y4m, or - for "
-      "Y4M "
-      "on standard output");
-  command.add_option(
-      "--overlay FILE", options.overlay,
-      fmt::format("write the frame, red where it moves: {}. It is the newer frame; for more than two frames "
-                  "it is a series, or a video",
-                  picture_formats));
+      "write the mask of what moves: .png or .pgm. It is that of the newer frame, 255 where it moves, "
+      "otherwise 0. For more than two frames it is a series, like mask%04d.png: mask0001.png belongs to the "
+      "second frame, and each mask starts from the one before, as --temporal says. Or a video of them, white "
+      "on black: .mp4, .mkv, .mov, .avi, .webm, .y4m, or - for Y4M on standard output");
+  command.add_option("--overlay FILE", options.overlay,
+                     fmt::format("write the frame, red where it moves: {}. It is the newer frame; for more "
+                                 "than two frames it is a series, or a video",
+                                 picture_formats));
   command.add_flag("--beside", options.beside, "put the frame and the overlay side by side")
       .needs(command.get_option("--overlay"));
   command.add_option("--min-area PX", options.min_area)
@@ -142,12 +138,10 @@ void add_detect(App& program) {
   command.add_option("--boxes FILE", options.boxes)
       .help(
           "write a line of JSON for each mask: frame, time, share that moves, boxes. - is standard output. A "
-          "box "
-          "surrounds pixels that are joined, also at corners");
-  command.add_flag(
-      "--background", options.method.background,
-      "compare with a background that is learned, not with the last frame: what stops stays in the "
-      "mask, and leaves that sway do not. It is -m METHOD-background");
+          "box surrounds pixels that are joined, also at corners");
+  command.add_flag("--background", options.method.background,
+                   "compare with a background that is learned, not with the last frame: what stops stays in "
+                   "the mask, and leaves that sway do not. It is -m METHOD-background");
   const Option labels = command.add_option("--gt FILE", options.labels);
   labels.help(
       "true labels to compare with, a file for each mask. They are as in CDnet: 0 and 50 are static, 255 is "

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <unistd.h>
-
 #include "detect.hpp"
 #include "series.hpp"
 #include "video/jobs.hpp"
@@ -88,6 +86,7 @@ class DetectJob : public StreamJob {
   void run(const std::stop_token& stop) override {
     const double rate = source.info().rate;
     const Size size = source.size();
+    const Writing writing(*this);
     PictureSink masks(options_.output, size, rate, options_.device.threads);
     PictureSink overlays(options_.overlay, {(options_.beside ? 2 : 1) * size.width, size.height}, rate,
                          options_.device.threads);
@@ -117,12 +116,10 @@ class DetectJob : public StreamJob {
       std::swap<VideoFrame>(next, frame);
       return is_there;
     };
-    whole = false;
     try {
       report = Pipeline<Detection>(detector_, {.stop = stop}).run(read, write, finish);
     } catch (const Error& error) {
       if (written > 0 && !whole && findings.boxes) findings.boxes->finish();  // another output failed
-      whole = true;
       fail_after(error, written, noun);
     }
   }

@@ -199,12 +199,4 @@ void add_files(Report& report, const std::vector<std::string>& names) {
   if (!text.empty()) report.text += text + "\n";
 }
 
-std::int64_t count_of(const Image<std::uint8_t>& mask) {
-  const View<const std::uint8_t> view = mask;
-  std::int64_t count = 0;
-  for (int y = 0; y < view.height; ++y)
-    count += view.width - std::count(view.row(y), view.row(y) + view.width, 0);
-  return count;
-}
-
 }  // namespace parafield::command

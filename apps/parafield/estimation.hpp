@@ -261,7 +261,4 @@ void add_findings(Report& report, const DisparityFindings& findings);
 /// Adds the names of the written files, or the pattern of a series. Empty names are ignored.
 void add_files(Report& report, const std::vector<std::string>& names);
 
-/// Returns the number of nonzero pixels.
-std::int64_t count_of(const Image<std::uint8_t>& mask);
-
 }  // namespace parafield::command

@@ -6,10 +6,8 @@
 #include <memory>
 
 #include "commands.hpp"
-#include "feature_parameters.hpp"
 #include "fields.hpp"
 #include "interrupt.hpp"
-#include "pictures.hpp"
 #include "series.hpp"
 
 namespace parafield::command {

@@ -30,13 +30,6 @@ void take_away(KnownPixels& known, KnownPixels other) {
     for (int x = 0; x < known.size().width; ++x) known(x, y) = known(x, y) && other(x, y);
 }
 
-bool has_any(const KnownPixels& known) {
-  for (int y = 0; y < known.size().height; ++y)
-    for (int x = 0; x < known.size().width; ++x)
-      if (known(x, y)) return true;
-  return false;
-}
-
 /// Returns the mask of the pixels that --input-mask and --overlay keep.
 KnownPixels given_mask(const FrameOptions& options) {
   KnownPixels known;
@@ -46,7 +39,7 @@ KnownPixels given_mask(const FrameOptions& options) {
   if (known) check_same_size(options.mask, known.size(), options.overlay, free.size());
   for (int y = 0; y < free.size().height; ++y)
     for (int x = 0; x < free.size().width; ++x) free(x, y) = !free(x, y);
-  if (!has_any(free))
+  if (count_of(free) == 0)
     throw Error(
         ErrorCode::invalid_argument,
         fmt::format("--overlay {}: no pixel is 0, so nothing of the frames is left", options.overlay));
@@ -55,6 +48,14 @@ KnownPixels given_mask(const FrameOptions& options) {
 }
 
 }  // namespace
+
+std::int64_t count_of(const Image<std::uint8_t>& mask) {
+  const View<const std::uint8_t> view = mask;
+  std::int64_t count = 0;
+  for (int y = 0; y < view.height; ++y)
+    count += view.width - std::count(view.row(y), view.row(y) + view.width, 0);
+  return count;
+}
 
 void FrameOptions::add_to(App& command) {
   command.add_option("--range LOW,HIGH", range)
@@ -79,8 +80,7 @@ void FrameOptions::add_overlay_to(App& command) {
   command.add_option("--overlay FILE", overlay)
       .help(
           "a picture that is not 0 where something is drawn over the frames, as coastlines. They have no "
-          "value "
-          "there");
+          "value there");
 }
 
 std::optional<ValueRange> FrameOptions::given() const {

@@ -19,6 +19,9 @@ namespace parafield::command {
 /// one.
 using KnownPixels = Image<std::uint8_t>;
 
+/// Returns the number of nonzero pixels.
+std::int64_t count_of(const Image<std::uint8_t>& mask);
+
 /// --range, --variable, --input-mask, --overlay.
 struct FrameOptions {
   std::string range, variable, mask, overlay;

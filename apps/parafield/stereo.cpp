@@ -154,8 +154,8 @@ void add_stereo(App& program) {
   const Option output = command.add_option("-o,--output FILE", options.disparity);
   output.help(
       "write the disparities: .pfm, .npy or .png. They are those of the left image. A .pfm or .npy has px at "
-      "every pixel. A .png has px * scale in 16 bit, and 0 where not valid. A name with a "
-      "number, like d%04d.pfm, is a series, for any number of pairs");
+      "every pixel. A .png has px * scale in 16 bit, and 0 where not valid. A name with a number, like "
+      "d%04d.pfm, is a series, for any number of pairs");
   const Option scale = add_scale(command, "--scale", options.scale,
                                  "with -o FILE.png: the file's value of 1 px. Without it 256, as KITTI");
   scale.needs(output);
@@ -180,10 +180,9 @@ void add_stereo(App& program) {
   command.get_option("--mask").help(
       "with --gt: a picture that is 0 where pixels do not count. The scores of all pixels are printed, too; "
       "in JSON they are \"all\"");
-  add_scale(
-      command, "--gt-scale", options.true_scale,
-      "with --gt FILE.png: the file's value of 1 px. Middlebury has 16 (tsukuba), 8 (venus), 4 (cones) or "
-      "3 (art, aloe). Without it, PNGs of 16 bit have KITTI's 256")
+  add_scale(command, "--gt-scale", options.true_scale,
+            "with --gt FILE.png: the file's value of 1 px. Middlebury has 16 (tsukuba), 8 (venus), 4 (cones) "
+            "or 3 (art, aloe). Without it, PNGs of 16 bit have KITTI's 256")
       .needs(truth);
   options.add_to(command);
   for (const char* name :

@@ -3,7 +3,6 @@
 
 #include "commands.hpp"
 #include "estimation.hpp"
-#include "feature_parameters.hpp"
 #include "frames.hpp"
 #include "interrupt.hpp"
 
@@ -133,10 +132,9 @@ void add_tracks(App& program) {
   command.add_option(
       "--color FILE", options.color,
       fmt::format("draw them over the first frame: {}. Each track is an arrow", picture_formats));
-  command.add_option(
-      "--gt FILE", options.truth,
-      "true flow to compare with: .flo, .pfm, .npy or .png. It is compared at the pixel nearest "
-      "to each feature. Unknown flow does not count");
+  command.add_option("--gt FILE", options.truth,
+                     "true flow to compare with: .flo, .pfm, .npy or .png. It is compared at the pixel "
+                     "nearest to each feature. Unknown flow does not count");
   options.reading.add_to(command);
   options.reading.add_mask_to(command);
   add_repeats(command, options.repeats);

@@ -31,6 +31,17 @@ class StreamJob {
   std::atomic<std::int64_t> written = 0, skipped = 0, expected = 0;
   /// Whether the files are complete: the job has not begun to write, or has finished all its outputs.
   std::atomic<bool> whole = true;
+
+ protected:
+  /// While an object exists, the files are not complete. Declare it before the outputs.
+  class Writing {
+   public:
+    explicit Writing(StreamJob& job) : job_(job) { job_.whole = false; }
+    ~Writing() { job_.whole = true; }
+
+   private:
+    StreamJob& job_;
+  };
 };
 
 /// Runs the jobs, `at_once` at a time, and shows their progress unless `quiet`. Ctrl-C ends them early with

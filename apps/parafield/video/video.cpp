@@ -109,10 +109,10 @@ void add_job(Report& report, const VideoJob& job) {
 
 void check_words(const VideoCommandOptions& options) {
   if (options.output.empty() && options.flow_folder.empty())
-    throw UsageError(fmt::format(
-        "nothing to write: name a video with -o, or a folder of flow files with --flow-dir; for example "
-        "parafield video {} -o flow.mp4",
-        detail::value_text(options.inputs[0])));
+    throw UsageError(
+        fmt::format("nothing to write: name a video with -o, or a folder of flow files with --flow-dir; for "
+                    "example parafield video {} -o flow.mp4",
+                    detail::value_text(options.inputs[0])));
   if (std::ranges::count(options.inputs, "-") > 1) throw UsageError("INPUT: standard input can be read once");
   if (options.json && options.output == "-")
     throw UsageError("--json and -o - exclude each other: both write to standard output");
@@ -185,37 +185,30 @@ void add_video(App& program) {
   const Option inputs = command.add_option("INPUT FILE", options.inputs);
   inputs.help(
       "videos: files, folders or patterns of pictures, cameras, or - for Y4M on standard input. A pattern is "
-      "like "
-      "frame%04d.png, a camera like /dev/video0. Each input is a video of its own");
+      "like frame%04d.png, a camera like /dev/video0. Each input is a video of its own");
   command.add_option("-o,--output FILE", options.output)
       .help(
           "write a video of the flow: .mp4, .mkv, .mov, .avi, .webm, .y4m, or - for Y4M on standard output. "
-          "A "
-          "pattern (seen%04d.png) gives pictures, numbered from 0. In a folder (videos/, or one that is "
-          "there) "
-          "each input gets a video, with its name and .mp4; several inputs need one. Frame i shows the flow "
-          "from "
-          "frame i to the next, at its time");
+          "A pattern (seen%04d.png) gives pictures, numbered from 0. In a folder (videos/, or one that is "
+          "there) each input gets a video, with its name and .mp4; several inputs need one. Frame i shows "
+          "the flow from frame i to the next, at its time");
   command.add_setting("--view NAME", options.view, "what -o shows: color, overlay, arrows or side-by-side")
       .one_of(video_views);
   const Option most = command.add_option("--max-motion PX", options.max_motion);
   most.is_positive().help(
       "length of flow with full color, px; default: steady. It begins with the first flow's, changes by at "
-      "most "
-      "2 % a frame, and is at least 2 px. Arrows of that length are two steps long");
+      "most 2 % a frame, and is at least 2 px. Arrows of that length are two steps long");
   command.add_setting("--step PX", options.step, "distance of the arrows").range(1, 100000);
   command.add_option("--flow-dir DIR", options.flow_folder)
       .help(
           "write each flow into a folder, as flow_00001.flo and so on. The folder is made if it is missing. "
-          "With "
-          "several inputs each has a folder in it, with its name");
+          "With several inputs each has a folder in it, with its name");
   command.add_setting("--flow-format NAME", options.flow_format)
       .one_of(flow_file_formats)
       .help(
           "flo, kitti, npy, pfm, jpg or png. Files of kitti are .png of 16 bit. Those of jpg and png are two "
-          "gray "
-          "pictures for each flow, flow_x_00001.jpg and flow_y_00001.jpg: 0 to 255 stand for -bound to bound "
-          "px");
+          "gray pictures for each flow, flow_x_00001.jpg and flow_y_00001.jpg: 0 to 255 stand for -bound to "
+          "bound px");
   command.add_setting("--bound PX", options.bound, "motion that jpg and png show as 255").is_positive();
   command.add_flag("--resume", options.resume)
       .help("skip what is there. These are flow files, from the first on, and videos that have all frames");

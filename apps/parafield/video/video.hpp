@@ -4,12 +4,13 @@
 #include <vector>
 
 #include "estimation.hpp"
-#include "video/flows.hpp"
 #include "video/jobs.hpp"
 #include "video/painter.hpp"
 
 /// The command video: flow along videos, with overlapped reading, computing and writing.
 namespace parafield::command {
+
+inline const std::vector<std::string> flow_file_formats = {"flo", "kitti", "npy", "pfm", "jpg", "png"};
 
 struct VideoCommandOptions : EstimatorOptions<Flow> {
   std::vector<std::string> inputs;
