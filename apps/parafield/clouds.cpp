@@ -223,7 +223,7 @@ void add_height_options(App& command, CloudsOptions& options) {
   for (const Option each : {stereo, height, scale, offset, smoothing, png, disparities, least})
     each.group(group);
   for (const Option each : {height, scale, offset, smoothing, png, disparities, least}) each.needs(stereo);
-  for (const Option each : {smoothing, png, least}) command.leave_out_of_help(each);
+  command.leave_out_of_help({"--height-smoothing", "--height-png", "--min-disparity"});
 }
 
 }  // namespace

@@ -88,8 +88,7 @@ void CloudFileOptions::add_to(App& command) {
       "conventions: .nc");
   first.help("with --netcdf and --minutes: time of the first image, UTC, as 2017-09-06T12:00").needs(file);
   unit.help("with --netcdf: unit of the heights, m or km").needs(file);
-  command.leave_out_of_help(first);
-  command.leave_out_of_help(unit);
+  command.leave_out_of_help({"--start", "--height-unit"});
 }
 
 void CloudFileOptions::check(CloudUnits units, bool has_heights) const {

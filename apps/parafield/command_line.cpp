@@ -202,6 +202,9 @@ void App::before_help(const std::function<void()>& prepare) const {
 void App::leave_out_of_help(Option option) const {
   before_help([option] { option.group(""); });
 }
+void App::leave_out_of_help(std::initializer_list<const char*> names) const {
+  for (const char* name : names) leave_out_of_help(get_option(name));
+}
 void App::list(const std::string& title,
                const std::vector<std::pair<std::string, std::string>>& names) const {
   std::string text = title + ":";

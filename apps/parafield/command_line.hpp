@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -76,6 +77,7 @@ class App {
   void before_help(const std::function<void()>& prepare) const;
   /// Shows the option only in --help-all.
   void leave_out_of_help(Option option) const;
+  void leave_out_of_help(std::initializer_list<const char*> names) const;
   /// Adds a list of names and descriptions to the end of --help.
   void list(const std::string& title, const std::vector<std::pair<std::string, std::string>>& names) const;
   /// Sets the example command lines at the end of --help, without the program's name. Replaces earlier

@@ -174,7 +174,7 @@ void add_stereo(App& program) {
   options.camera.add_to(command);
   options.reading.add_to(command);
   options.reading.add_mask_to(command);
-  command.leave_out_of_help(command.get_option("--input-mask"));
+  command.leave_out_of_help({"--input-mask"});
   const Option truth = options.truth.add_to(
       command, "true disparities to compare with: .pfm, .npy or .png. Unknown ones do not count");
   command.get_option("--mask").help(
@@ -185,10 +185,9 @@ void add_stereo(App& program) {
             "or 3 (art, aloe). Without it, PNGs of 16 bit have KITTI's 256")
       .needs(truth);
   options.add_to(command);
-  for (const char* name :
-       {"--weight", "--aggregation-sigma", "--presmooth", "--edge-floor", "--neighbors", "--right-view",
-        "--color-median", "--noise", "--uniqueness", "--blocks", "--block-overlap", "--memory-limit"})
-    command.leave_out_of_help(command.get_option(name));
+  command.leave_out_of_help({"--weight", "--aggregation-sigma", "--presmooth", "--edge-floor", "--neighbors",
+                             "--right-view", "--color-median", "--noise", "--uniqueness", "--blocks",
+                             "--block-overlap", "--memory-limit"});
   command.examples({"stereo left.png right.png -o disparity.pfm --color disparity.png",
                     "stereo left*.png right*.png --preset fast -o disparity%04d.pfm",
                     "stereo left.png right.png --calibration calib.txt --points cloud.ply"});

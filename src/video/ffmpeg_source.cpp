@@ -75,18 +75,12 @@ std::string name_of(const AVInputFormat& format, const std::string& input) {
 /// of the most common codecs, which withstand damage, and of codecs whose frames are independent use frame
 /// threads.
 int thread_types(AVCodecID codec) {
+  constexpr AVCodecID sturdy[] = {AV_CODEC_ID_H264, AV_CODEC_ID_HEVC, AV_CODEC_ID_VP8, AV_CODEC_ID_VP9,
+                                  AV_CODEC_ID_AV1};
   const AVCodecDescriptor* const kind = avcodec_descriptor_get(codec);
   const bool independent = kind && (kind->props & AV_CODEC_PROP_INTRA_ONLY) != 0;
-  switch (codec) {
-    case AV_CODEC_ID_H264:
-    case AV_CODEC_ID_HEVC:
-    case AV_CODEC_ID_VP8:
-    case AV_CODEC_ID_VP9:
-    case AV_CODEC_ID_AV1:
-      return FF_THREAD_FRAME | FF_THREAD_SLICE;
-    default:
-      return independent ? FF_THREAD_FRAME | FF_THREAD_SLICE : FF_THREAD_SLICE;
-  }
+  const bool parallel = independent || std::ranges::find(sturdy, codec) != std::end(sturdy);
+  return parallel ? FF_THREAD_FRAME | FF_THREAD_SLICE : FF_THREAD_SLICE;
 }
 
 const std::int32_t* display_matrix(const AVStream& stream) {

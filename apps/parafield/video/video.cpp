@@ -223,27 +223,26 @@ void add_video(App& program) {
   command.add_option("--codec NAME", options.codec, "FFmpeg's name of an encoder for -o, like ffv1");
   command.add_setting("--quality N", options.quality, "quality of -o: 0 is best, 51 smallest").range(0, 51);
   options.add_to(command);
-  for (const char* name : {"--aggregation-sigma",
-                           "--texture-aware",
-                           "--uniqueness",
-                           "--block-overlap",
-                           "--match-stride",
-                           "--match-levels",
-                           "--match-iterations",
-                           "--match-check",
-                           "--match-region",
-                           "--step",
-                           "--bound",
-                           "--every",
-                           "--max-frames",
-                           "--rate",
-                           "--codec",
-                           "--quality",
-                           "--fb-check",
-                           "--speckle",
-                           "--fill",
-                           "--final-median"})
-    command.leave_out_of_help(command.get_option(name));
+  command.leave_out_of_help({"--aggregation-sigma",
+                             "--texture-aware",
+                             "--uniqueness",
+                             "--block-overlap",
+                             "--match-stride",
+                             "--match-levels",
+                             "--match-iterations",
+                             "--match-check",
+                             "--match-region",
+                             "--step",
+                             "--bound",
+                             "--every",
+                             "--max-frames",
+                             "--rate",
+                             "--codec",
+                             "--quality",
+                             "--fb-check",
+                             "--speckle",
+                             "--fill",
+                             "--final-median"});
   command.examples({"video clip.mp4 -o flow.mp4", "video clip.mp4 -o seen.mp4 --view overlay --preset fast",
                     "video *.mp4 --flow-dir flows --flow-format jpg --resume"});
 }
