@@ -85,32 +85,37 @@ void run(const EvalOptions& options) {
 void add_eval(App& program) {
   auto [command, options] = add_command<EvalOptions>(
       program, "eval", "Compare flow, disparities or a motion mask with the truth", run);
+  command.add_option("EST FILE", options.estimate,
+                     "estimate: flow, disparities or a motion mask. Flow is .flo, .pfm, .npy or KITTI .png. "
+                     "Disparities are .pfm, .npy or gray .png. A mask is any picture, not 0 where something "
+                     "moves");
   command.add_option(
-      "EST FILE", options.estimate,
-      "estimate: flow, disparities or a motion mask. Flow is .flo, .pfm, .npy or KITTI .png. Disparities are "
-      ".pfm, .npy or gray .png. A mask is any picture, not 0 where something moves");
-  command.add_option("GT FILE", options.truth,
-                     "truth of the same kind and size. Unknown pixels do not count. For a mask it has labels "
-                     "as in CDnet: 0 and 50 are static, 255 is moving, 85 and 170 do not count");
+      "GT FILE", options.truth,
+      "truth of the same kind and size. Unknown pixels do not count. For a mask it has labels as "
+      "in CDnet: 0 and 50 are static, 255 is moving, 85 and 170 do not count");
   options.field.add_to(command, {"flow", "disparity", "mask"}, "--scale,--disparity-scale");
   command.get_option("--scale").help(
       "with a PNG of disparities as EST: the file's value of 1 px. Without it, PNGs of 16 bit have KITTI's "
       "256");
   add_scale(command, "--gt-scale", options.true_scale,
             "the same for GT. Middlebury has 16 (tsukuba), 8 (venus), 4 (cones) or 3 (art, aloe)");
-  command.add_option("--mask FILE", options.mask,
-                     "a picture that is 0 where pixels do not count. For disparities, the scores of all "
-                     "pixels are printed, too; in JSON they are \"all\"");
-  command.add_option("--confidence FILE", options.confidence,
-                     "confidence of EST: .pfm or .npy. Flow and stereo write it by --confidence. Its score "
-                     "is the area under the sparsification curve (AUC): the mean error of the most confident "
-                     "pixels, over all shares of them");
-  command.add_flag("--valid-only", options.valid_only,
-                   "only pixels that the estimate calls valid count. KITTI's PNG says which they are; in "
-                   ".flo, .pfm and .npy all known pixels are valid");
-  command.add_flag("--json", options.json,
-                   "print the scores as one JSON object. Shares are 0 to 1, angles in degrees, lengths in "
-                   "px, pwc in percent");
+  command.add_option(
+      "--mask FILE", options.mask,
+      "a picture that is 0 where pixels do not count. For disparities, the scores of all pixels "
+      "are printed, too; in JSON they are \"all\"");
+  command.add_option(
+      "--confidence FILE", options.confidence,
+      "confidence of EST: .pfm or .npy. Flow and stereo write it by --confidence. Its score is the area "
+      "under the sparsification curve (AUC): the mean error of the most confident pixels, over all shares "
+      "of them");
+  command.add_flag(
+      "--valid-only", options.valid_only,
+      "only pixels that the estimate calls valid count. KITTI's PNG says which they are; in .flo, .pfm "
+      "and .npy all known pixels are valid");
+  command.add_flag(
+      "--json", options.json,
+      "print the scores as one JSON object. Shares are 0 to 1, angles in degrees, lengths in px, "
+      "pwc in percent");
   command.examples({"eval flow.flo truth.flo", "eval disparity.pfm truth.png --gt-scale 4 --mask mask.png",
                     "eval --task mask mask.png labels.png --json"});
 }
