@@ -121,6 +121,10 @@ class ParameterOptions {
   std::deque<Given> options_;  // CLI11's options point into it
 };
 
+/// Throws UsageError if `named`, the parameters given on the command line, contains one that the chosen
+/// features ignore.
+void check_feature_parameters(const std::vector<std::string_view>& named, FeatureChoice features);
+
 /// --method, --preset and the parameters of a task's methods. Parameters given as options override the
 /// preset.
 template <class Methods>

@@ -42,7 +42,7 @@ class PARAFIELD_API Pipeline {
  public:
   using Result = typename Task::Result;
   /// Reads the next frame into the given buffer, which may hold an older frame. Returns false at the end.
-  /// VideoReader::next is such a source.
+  /// FrameSource::next is such a source.
   using Source = std::function<bool(VideoFrame& frame)>;
   /// Receives a result and the frame that it belongs to: the middle one of the frames that the method takes,
   /// the first of two; for motion detection the newest one. Both belong to the pipeline. The sink may change

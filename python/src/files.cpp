@@ -3,6 +3,8 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <parafield/video.hpp>
+
 #include <mutex>
 
 #include "pictures.hpp"
@@ -13,32 +15,35 @@ namespace {
 
 using Path = std::filesystem::path;
 
-/// Iterates over the frames of a file or a pipe.
-class FrameIterator {
- public:
-  FrameIterator(const Path& path, const std::string& variable) : reader_(path, variable) {}
-  nb::object next() {
-    std::optional<FrameBuffer> frame;
-    {
-      const nb::gil_scoped_release released;
-      const std::lock_guard lock(mutex_);  // threads may share an iterator
-      frame = reader_.next();
-    }
-    if (!frame) throw nb::stop_iteration();
-    return frame_array(*frame);
-  }
-
- private:
-  FrameReader reader_;
-  std::mutex mutex_;
-};
-
 /// Calls f with the GIL released.
 template <class F>
 auto unlocked(F f) {
   const nb::gil_scoped_release released;
   return f();
 }
+
+/// Iterates over the frames of a FrameSource.
+class FrameIterator {
+ public:
+  FrameIterator(const Path& path, const std::string& variable)
+      : source_(unlocked([&] {
+          return FrameSource(path.string(), {.variable = variable, .any_size = true});
+        })) {}
+  nb::object next() {
+    std::optional<VideoFrame> frame;
+    {
+      const nb::gil_scoped_release released;
+      const std::lock_guard lock(mutex_);  // threads may share an iterator
+      frame = source_.next();
+    }
+    if (!frame) throw nb::stop_iteration();
+    return frame_array(frame->frame);
+  }
+
+ private:
+  FrameSource source_;
+  std::mutex mutex_;
+};
 
 /// Converts arrays of points and colors, N x 3 each, to points of the library. Points are white if `colors`
 /// is None.
@@ -110,7 +115,7 @@ void bind_stereo_files(nb::module_& module) {
 
 void bind_files(nb::module_& module) {
   using nb::arg;
-  nb::class_<FrameIterator>(module, "FrameIterator", "Frames of a file or a pipe: see read_frames.")
+  nb::class_<FrameIterator>(module, "FrameIterator", "Frames of a file, a folder, a video or a pipe: see read_frames.")
       .def(
           "__iter__", [](nb::handle self) { return nb::borrow(self); },
           nb::sig("def __iter__(self) -> FrameIterator"))
@@ -123,9 +128,11 @@ void bind_files(nb::module_& module) {
       },
       arg("path"), arg("variable") = nb::none(),
       nb::sig("def read_frames(path: str | os.PathLike[str], variable: str | None = None) -> FrameIterator"),
-      "Frames of a file, a pipe or standard input (\"-\"), one after the other.\n\n"
-      "A file may hold many frames if it is NetCDF, Y4M, PGM, PPM or PFM. Each frame is an array as read_frame "
-      "gives it. `variable` names the one of a NetCDF file that holds the images, where several may.");
+      "Frames of a file, a folder, a pattern like frame%04d.png, a video, a camera, a pipe or standard input "
+      "(\"-\"), one after the other.\n\n"
+      "A file may hold many frames if it is NetCDF, Y4M, PGM, PPM or PFM, or a video, if the package was built "
+      "with FFmpeg. Each frame is an array as read_frame returns it. `variable` names the variable of a NetCDF "
+      "file that holds the images, where several could.");
   module.def("why_no_netcdf", &why_no_netcdf,
              "The reason why NetCDF files cannot be read; empty if they can.\n\n"
              "xarray reads and writes them, too: see parafield.xarray.");

@@ -145,8 +145,17 @@ def test_missing_and_broken_files(reader, tmp_path):
                 assert error.code in ("format", "file", "unsupported", "memory", "invalid_argument")
             else:
                 assert reader is pf.read_tracks and content == b""
-    with pytest.raises(pf.Error, match="directory"):
-        reader(tmp_path)
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(pf.Error, match="directory|holds no picture"):  # read_frames reads a folder's pictures
+        reader(tmp_path / "folder")
+
+
+def test_frames_of_a_folder_and_of_a_pattern(tmp_path):
+    frames = [np.full((3, 4), value, np.uint8) for value in (1, 2)]
+    for i, frame in enumerate(frames):
+        pf.write_frame(tmp_path / f"a{i}.pgm", frame)
+    for path in (tmp_path, tmp_path / "a%d.pgm"):
+        assert [np.array_equal(*pair) for pair in zip(pf.read_frames(path), frames, strict=True)] == [True, True]
 
 
 def test_files_that_cannot_be_written(flow, frames, tmp_path):

@@ -88,11 +88,11 @@ FrameBuffer FrameStream::only() {
   std::optional<FrameBuffer> frame = next();
   if (!frame) fail_format("holds no frame");
   if (netcdf_ ? !netcdf_->has_next() : !is_stream_format(content_)) return std::move(*frame);
-  if (netcdf_) fail_format("holds more than one frame; FrameReader reads one after the other");
+  if (netcdf_) fail_format("holds more than one frame; FrameSource reads one after the other");
   if (!y4m_) skip_space(bytes_);
   if (bytes_.look() < 0) return std::move(*frame);
   if (y4m_ ? y4m_->has_next() : is_stream_format(upcoming()))
-    fail_format("holds more than one frame; FrameReader reads one after the other");
+    fail_format("holds more than one frame; FrameSource reads one after the other");
   const auto [width, height] = frame->size();
   fail_format(bytes_.left() ? text(bytes_.left().value(), " ") : "", "bytes follow the last of ", width, "x",
               height, " pixels");

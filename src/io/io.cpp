@@ -51,25 +51,6 @@ DisparityField decode_disparity(ByteSpan bytes, float scale) {
 
 }  // namespace io
 
-struct FrameReader::Impl {
-  Impl(const std::filesystem::path& path, const std::string& variable)
-      : name(io::name_of_stream(path)), bytes(path), frames(bytes, variable) {}
-
-  std::filesystem::path name;
-  io::ByteStream bytes;
-  io::FrameStream frames;
-};
-
-FrameReader::FrameReader(const std::filesystem::path& path, const std::string& variable)
-    : impl_(io::naming(io::name_of_stream(path), [&] { return std::make_unique<Impl>(path, variable); })) {}
-FrameReader::~FrameReader() = default;
-FrameReader::FrameReader(FrameReader&&) noexcept = default;
-FrameReader& FrameReader::operator=(FrameReader&&) noexcept = default;
-
-std::optional<FrameBuffer> FrameReader::next() {
-  return io::naming(impl_->name, [&] { return impl_->frames.next(); });
-}
-
 FrameBuffer read_frame(const std::filesystem::path& path) {
   return io::naming(io::name_of_stream(path), [&] {
     io::ByteStream bytes(path);

@@ -3,6 +3,7 @@
 
 #include "io/folder.hpp"
 #include "io/formats.hpp"
+#include "io/frame_reader.hpp"
 #include "io/frames.hpp"
 #include "io/samples.hpp"
 #include "parafield/io.hpp"

@@ -61,23 +61,23 @@ struct AskedFrames {
   AskedFrames(const Uploads& uploads, bool fills, double most_pixels, ServeJobs::Job& job) {
     FrameOptions reading;
     reading.fills = fills;
-    FrameSource source(uploads.paths(), reading, 2, true);
-    KnownPixels mask;
-    while (std::optional<FrameBuffer> frame = source.next(&mask)) {
+    InputFrames source(uploads.paths(), reading, 2, true, {.format = "pictures"});
+    while (std::optional<InputFrame> frame = source.next()) {
+      const Size size = frame->frame.size();
       job.check();
-      uploads.check_size(std::min(frames.size(), uploads.size() - 1), frame->size());
+      uploads.check_size(std::min(frames.size(), uploads.size() - 1), size);
       if (frames.size() == most_frames)
         throw Error(ErrorCode::invalid_argument, fmt::format("more than {} frames", most_frames));
-      const double pixels = double(frame->size().width) * frame->size().height * double(frames.size() + 1);
+      const double pixels = double(size.width) * size.height * double(frames.size() + 1);
       if (pixels > most_frames_pixels * most_pixels)
         throw Error(
             ErrorCode::invalid_argument,
             fmt::format(
                 "{} frames of {}x{} pixels are more than {:g} million pixels, {:g} times --max-pixels",
-                frames.size() + 1, frame->size().width, frame->size().height,
-                most_frames_pixels * most_pixels / 1e6, most_frames_pixels));
-      frames.push_back(std::move(*frame));
-      known.push_back(std::move(mask));
+                frames.size() + 1, size.width, size.height, most_frames_pixels * most_pixels / 1e6,
+                most_frames_pixels));
+      frames.push_back(std::move(frame->frame));
+      known.push_back(std::move(frame->known));
     }
     views.assign(frames.begin(), frames.end());
     if (views.size() < 2)
