@@ -56,7 +56,7 @@ def _spacing(coordinate: xr.DataArray) -> float:
     if not error <= 0.01 * abs(step) + rounding or step == 0:
         steps = np.diff(values)
         raise pf.Error(
-            f"stack: its coordinate {coordinate.name} has to be regular for speeds; its steps are "
+            f"stack: its coordinate {coordinate.name} must be regular for speeds; its steps are "
             f"{steps.min():g} to {steps.max():g} {coordinate.attrs['units']}. "
             "speeds=False gives flow in px alone"
         )
@@ -81,7 +81,7 @@ def grid_of(stack: xr.DataArray, y: Hashable, x: Hashable) -> Grid | None:
     latitudes = _angle(ys, _NORTH, ("latitude", "grid_latitude"))
     if latitudes and _angle(xs, _EAST, ("longitude", "grid_longitude")):
         if not np.abs(ys.values).max() <= 90 + 1e-4:
-            raise pf.Error(f"stack: its coordinate {y} has to be latitudes, -90 to 90 degrees")
+            raise pf.Error(f"stack: its coordinate {y} must be latitudes, -90 to 90 degrees")
         meters = np.radians(1.0) * EARTH_RADIUS
         across = np.cos(np.radians(ys.values.astype(np.float64))).clip(0)
         rotated = "grid_latitude" in (ys.attrs.get("standard_name"), xs.attrs.get("standard_name"))
@@ -110,7 +110,7 @@ def seconds_of(stack: xr.DataArray, dim: Hashable) -> NDArray[np.float64] | None
     if not np.all(steps > 0):
         first = int(np.argmin(np.nan_to_num(steps, nan=-np.inf) > 0))
         raise pf.Error(
-            f"stack: its coordinate {dim} has to rise for speeds; {values[first]} is followed by "
+            f"stack: its coordinate {dim} must rise for speeds; {values[first]} is followed by "
             f"{values[first + 1]}. stack.sortby({dim!r}) sorts it; speeds=False gives flow in px alone"
         )
     return steps
@@ -120,6 +120,6 @@ def check_steady(seconds: NDArray[np.float64], frames: int, dim: Hashable) -> No
     """Refuses times that differ for a method that takes motion as the same over its frames."""
     if frames > 2 and seconds.max() > 1.01 * seconds.min():
         raise pf.Error(
-            f"stack: its coordinate {dim} has to be regular for a method of {frames} frames; steps are "
+            f"stack: its coordinate {dim} must be regular for a method of {frames} frames; steps are "
             f"{seconds.min():g} to {seconds.max():g} s. speeds=False gives flow in px alone"
         )
