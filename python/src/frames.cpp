@@ -84,8 +84,8 @@ void warn_of_guess(ValueRange range, Values type) {
         "black is taken to be the smallest value of these frames and white the largest; give range=(black, "
         "white), the same for all frames");
   const std::string black = std::to_string(int(range.black)), white = std::to_string(int(range.white));
-  warn_of_range("the values of the frames suggest that " + black + " is black and " + white +
-                " is white; give range=(" + black + ", " + white + "), or the right one");
+  warn_of_range(black + " is black and " + white + " is white, from the values of the frames; give range=(" +
+                black + ", " + white + "), or the right one");
 }
 
 }  // namespace

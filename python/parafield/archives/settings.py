@@ -75,26 +75,24 @@ class Settings:
         return values
 
 
-def make_settings(output: str, format: str, method: Any, preset: str | None, device: str | None, dtype: str,
-                  bound: float, valid: bool, step: int, stride: int, start: int, stop: int | None,
-                  short_side: int | None, shape: tuple[int, int] | None, color: str | None,
-                  range: tuple[float, float] | None, segment: int, parameters: dict[str, Any]) -> Settings:
-    """Checks arguments of `extract`. Errors begin with the argument's name."""
-    _one_of("format", format, FORMATS)
-    _one_of("dtype", dtype, DTYPES)
-    if not _is_number(bound) or not 0 < bound <= 1e6:
-        raise argument_error(f"bound: {bound!r} is not a motion above 0 to 1e6 px")
-    if valid and format == "jpeg":
+def make_settings(method: Any, preset: str | None, parameters: dict[str, Any], **given: Any) -> Settings:
+    """Settings of checked arguments of `extract`. Errors begin with the argument's name."""
+    settings = Settings(method=None, frames=0, **given)
+    _one_of("format", settings.format, FORMATS)
+    _one_of("dtype", settings.dtype, DTYPES)
+    if not _is_number(settings.bound) or not 0 < settings.bound <= 1e6:
+        raise argument_error(f"bound: {settings.bound!r} is not a motion above 0 to 1e6 px")
+    if settings.valid and settings.format == "jpeg":
         raise argument_error("valid: JPEG pairs hold no validity; use the format npz or zarr")
-    for name, value, least in (("step", step, 1), ("stride", stride, 1), ("start", start, 0),
-                               ("segment", segment, 1)):
-        _whole(name, value, least)
-    for name, limit, least in (("stop", stop, start + 1), ("short_side", short_side, 1)):
-        if limit is not None:
-            _whole(name, limit, least)
+    for name, least in (("step", 1), ("stride", 1), ("start", 0), ("segment", 1)):
+        _whole(name, getattr(settings, name), least)
+    for name, least in (("stop", settings.start + 1), ("short_side", 1)):
+        if getattr(settings, name) is not None:
+            _whole(name, getattr(settings, name), least)
+    shape, range, color = settings.shape, settings.range, settings.color
     if shape is not None:
-        if short_side is not None:
-            raise argument_error("shape: it is given beside short_side; give one of them")
+        if settings.short_side is not None:
+            raise argument_error("shape: it is given together with short_side; give one of them")
         try:
             height, width = shape
         except (TypeError, ValueError):
@@ -115,10 +113,8 @@ def make_settings(output: str, format: str, method: Any, preset: str | None, dev
     value, options = resolve_method(method, preset, parameters)
     if color is None:
         color = "gray" if value.name in _METHODS_OF_LUMA else "rgb"
-    return Settings(output=output, format=format, method=value, frames=value.frames, options=options,
-                    device=device, dtype=dtype, bound=bound, valid=bool(valid), step=step, stride=stride,
-                    start=start, stop=stop, short_side=short_side, shape=shape, color=color, range=range,
-                    segment=segment)
+    return dataclasses.replace(settings, method=value, frames=value.frames, options=options, shape=shape,
+                               range=range, color=color)
 
 
 def resolve_method(method: Any, preset: str | None,
