@@ -237,13 +237,11 @@ void bind_plan(nb::module_& module) {
         const auto& [width, height, geometry, left, right] = state;
         return Rectification{{width, height}, geometry, left, right};
       });
-  module.def(
-      "plan_rectification",
+  define<"plan_rectification(calibration, shape, alpha: float = 0) -> Rectification">(
+      module,
       [](nb::handle calibration, nb::handle shape, double alpha) {
         return plan_rectification(read_calibration_argument(calibration), read_shape(shape), alpha);
       },
-      nb::arg("calibration").none(), nb::arg("shape") = nb::none(), nb::arg("alpha") = 0.0,
-      signature("plan_rectification(calibration, shape, alpha: float = 0) -> Rectification"),
       "The views that rectify() makes for a calibration or a calibration file.\n\n"
       "Both cameras are rotated until the baseline is parallel to their rows (Bouguet's method, as in "
       "OpenCV's "

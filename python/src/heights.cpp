@@ -53,9 +53,10 @@ struct HeightPlane {
 
 void bind_heights(nb::module_& module) {
   using nb::arg;
-  const nb::none none;
-  module.def(
-      "points_of",
+  define<
+      "points_of(disparity, left, geometry: StereoGeometry, *, axes, range, channels) -> "
+      "tuple[array[float32], array[uint8]]">(
+      module,
       [](nb::handle disparity, nb::handle left, const StereoGeometry& geometry, nb::handle axes,
          nb::handle range, nb::handle channels) {
         const Field<Stereo> field = field_of<Stereo>(disparity, "disparity");
@@ -66,19 +67,13 @@ void bind_heights(nb::module_& module) {
         }();
         return point_arrays(points);
       },
-      arg("disparity").none(), arg("left").none(), arg("geometry"), nb::kw_only(), arg("axes") = none,
-      arg("range") = none, arg("channels") = none,
-      signature("points_of(disparity, left, geometry: StereoGeometry, *, axes, range, channels) -> "
-                "tuple[array[float32], array[uint8]]"),
       points_doc);
-  module.def(
-      "height_of",
+  define<"height_of(disparity, scale: float, offset: float = 0) -> array[float32]">(
+      module,
       [](nb::handle disparity, double scale, double offset) {
         return plane_array(
             height_of(field_of<Stereo>(disparity, "disparity").result(0), scale, offset).view());
       },
-      arg("disparity").none(), arg("scale"), arg("offset") = 0.0,
-      signature("height_of(disparity, scale: float, offset: float = 0) -> array[float32]"),
       "Heights, H x W: scale * d + offset, in any unit. NaN where the disparity is invalid.");
   nb::class_<HeightFilter>(module, "HeightFilter", filter_doc)
       .def(

@@ -70,18 +70,14 @@ nb::object marked(nb::handle result, nb::handle known0, nb::handle known1) {
 }  // namespace
 
 void bind_masks(nb::module_& module) {
-  using nb::arg;
-  const nb::none none;
-  module.def(
-      "known_pixels",
+  define<"known_pixels(frame, *, axes) -> array[bool_]">(
+      module,
       [](nb::handle frame, nb::handle order) {
         return known_array(read_host_frame(frame, "frame", read_axes(order)).first);
       },
-      arg("frame").none(), nb::kw_only(), arg("axes") = none,
-      signature("known_pixels(frame, *, axes) -> array[bool_]"),
       "Where a frame has a value: bool, H x W. False where a channel is NaN, infinite or masked (numpy.ma).");
-  module.def(
-      "filled",
+  define<"filled(frame, known = None, *, axes) -> typing.Any">(
+      module,
       [](nb::handle frame, nb::handle known, nb::handle order) {
         const FrameLayout layout = read_axes(order);
         const FrameStack read = read_host_frame(frame, "frame", layout);
@@ -95,19 +91,16 @@ void bind_masks(nb::module_& module) {
         }
         return copy.array(layout.axes == "chw");
       },
-      arg("frame").none(), arg("known") = none, nb::kw_only(), arg("axes") = none,
-      signature("filled(frame, known = None, *, axes) -> typing.Any"), filled_doc);
-  module.def(
-      "mark_unknown",
+      filled_doc);
+  define<"mark_unknown(result: _Result, known0, known1 = None) -> _Result">(
+      module,
       [](nb::handle result, nb::handle known0, nb::handle known1) {
         if (nb::isinstance<Field<Flow>>(result)) return marked<Flow>(result, known0, known1);
         if (nb::isinstance<Field<Stereo>>(result)) return marked<Stereo>(result, known0, known1);
         fail("result is of type ", type_text(result), "; it must be a FlowField or a DisparityField");
       },
-      arg("result").none(), arg("known0").none(), arg("known1") = none,
-      signature("mark_unknown(result: _Result, known0, known1 = None) -> _Result"), mark_doc);
-  module.def("find_boxes", &box_array, arg("mask").none(), nb::kw_only(), arg("min_area") = 1,
-             signature("find_boxes(mask, *, min_area: int = 1) -> array[int32]"), boxes_doc);
+      mark_doc);
+  define<"find_boxes(mask, *, min_area: int = 1) -> array[int32]">(module, &box_array, boxes_doc);
 }
 
 }  // namespace parafield::python

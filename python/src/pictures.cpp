@@ -109,9 +109,10 @@ nb::object png_of(const FrameBuffer& picture) {
 }
 
 void bind_pictures(nb::module_& module) {
-  using nb::arg;
-  module.def(
-      "color_flow",
+  define<
+      "color_flow(flow, max_motion: float = 0, *, scheme: typing.Literal[\"middlebury\", "
+      "\"marzat\"] = \"middlebury\", legend: bool = False) -> array[uint8]">(
+      module,
       [](nb::handle flow, float max_motion, const std::string& scheme, bool legend) {
         const Field<Flow> field = field_of<Flow>(flow, "flow");
         const FlowField view = field.result(0);
@@ -121,70 +122,57 @@ void bind_pictures(nb::module_& module) {
         if (legend) picture = with_legend(picture, options.scheme, options.max_motion);
         return frame_array(picture);
       },
-      arg("flow").none(), arg("max_motion") = 0.0f, nb::kw_only(), arg("scheme") = "middlebury",
-      arg("legend") = false,
-      signature("color_flow(flow, max_motion: float = 0, *, scheme: typing.Literal[\"middlebury\", "
-                "\"marzat\"] = \"middlebury\", legend: bool = False) -> array[uint8]"),
       "A picture of a flow field: H x W x 3, RGB.\n\n"
       "`flow` is a FlowField or an array H x W x 2. Motion of `max_motion` px has full color; 0 means the "
       "longest motion. `legend` draws a color wheel with the scale in a corner.");
-  module.def(
-      "color_disparity",
+  define<
+      "color_disparity(disparity, min: float = 0, max: float = 0, *, show_invalid: bool = False) "
+      "-> array[uint8]">(
+      module,
       [](nb::handle disparity, float min, float max, bool show_invalid) {
         const Field<Stereo> field = field_of<Stereo>(disparity, "disparity");
         return frame_array(color_disparity(field.result(0), {min, max, show_invalid}));
       },
-      arg("disparity").none(), arg("min") = 0.0f, arg("max") = 0.0f, nb::kw_only(),
-      arg("show_invalid") = false,
-      signature("color_disparity(disparity, min: float = 0, max: float = 0, *, show_invalid: bool = False) "
-                "-> array[uint8]"),
       "A picture of disparities: H x W x 3, RGB, from blue (far) to red (near).\n\n"
       "`disparity` is a DisparityField or an array H x W. `min` and `max` are the disparities of the first "
       "and the last color, px; if both are 0, the range of the valid pixels. Invalid pixels are black.");
-  module.def(
-      "draw_arrows",
+  define<"draw_arrows(frame, flow, step: int = 16, scale: float = 0) -> array[uint8]">(
+      module,
       [](nb::handle frame, nb::handle flow, int step, float scale) {
         const FrameStack picture = read_host_frame(frame, "frame");
         const Field<Flow> field = field_of<Flow>(flow, "flow");
         return frame_array(draw_arrows(picture.first, field.result(0), {step, scale}));
       },
-      arg("frame").none(), arg("flow").none(), arg("step") = 16, arg("scale") = 0.0f,
-      signature("draw_arrows(frame, flow, step: int = 16, scale: float = 0) -> array[uint8]"),
       "The frame with arrows along its flow: H x W x 3, RGB.\n\n"
       "There is an arrow at every `step`th pixel of every `step`th row. Arrows are `scale` times as long as "
       "the flow; 0 makes the longest arrow `step` px long.");
-  module.def(
-      "arrow_scale",
+  define<"arrow_scale(flow, step: int = 16) -> float">(
+      module,
       [](nb::handle flow, int step) { return arrow_scale(field_of<Flow>(flow, "flow").result(0), step); },
-      arg("flow").none(), arg("step") = 16, signature("arrow_scale(flow, step: int = 16) -> float"),
       "The scale with which draw_arrows makes the longest arrow `step` px long; 1 if nothing moves.\n\n"
       "Draw the pictures of a sequence with one scale, so that their arrows can be compared.");
-  module.def(
-      "with_scale_arrow",
+  define<"with_scale_arrow(picture, length: float, label: str) -> array[uint8]">(
+      module,
       [](nb::handle picture, float length, const std::string& label) {
         return frame_array(with_scale_arrow(read_host_frame(picture, "picture").first, length, label));
       },
-      arg("picture").none(), arg("length"), arg("label"),
-      signature("with_scale_arrow(picture, length: float, label: str) -> array[uint8]"),
       "The picture with an arrow of `length` px in its lower left corner, and a label next to it.\n\n"
       "The label says what an arrow of that length means, such as \"20 m/s\". A picture that is too small "
       "stays as it is.");
-  module.def(
-      "overlay_mask",
+  define<"overlay_mask(frame, mask) -> array[uint8]">(
+      module,
       [](nb::handle frame, nb::handle mask) {
         const FrameStack picture = read_host_frame(frame, "frame");
         const Field<Detection> field = field_of<Detection>(mask, "mask");
         return frame_array(overlay_mask(picture.first, field.result(0)));
       },
-      arg("frame").none(), arg("mask").none(), signature("overlay_mask(frame, mask) -> array[uint8]"),
       "The frame, tinted red where the mask is true: H x W x 3, RGB.");
-  module.def(
-      "beside",
+  define<"beside(left, right) -> array[uint8]">(
+      module,
       [](nb::handle left, nb::handle right) {
         const FrameStack first = read_host_frame(left, "left"), second = read_host_frame(right, "right");
         return frame_array(beside(first.first, second.first));
       },
-      arg("left").none(), arg("right").none(), signature("beside(left, right) -> array[uint8]"),
       "Two pictures side by side.");
 }
 

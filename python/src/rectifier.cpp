@@ -159,8 +159,10 @@ void bind_rectifier(nb::module_& module) {
       .def("__repr__", [](const PythonRectifier& self) {
         return "<parafield.Rectifier " + size_text(self.plan().size) + ", " + to_string(self.device()) + ">";
       });
-  module.def(
-      "rectify",
+  define<
+      "rectify(left, right, calibration, device, *, alpha: float = 0, axes, range, channels, threads) "
+      "-> RectifiedPair">(
+      module,
       [](nb::handle left, nb::handle right, nb::handle calibration, nb::handle device, double alpha,
          nb::handle axes, nb::handle range, nb::handle channels, nb::handle threads) {
         const FrameLayout layout = read_layout(axes, range, channels);
@@ -169,12 +171,6 @@ void bind_rectifier(nb::module_& module) {
                                   pair.device, alpha);
         return rectifier.call(pair.frames, layout);
       },
-      nb::arg("left").none(), nb::arg("right").none(), nb::arg("calibration").none(),
-      nb::arg("device") = none, nb::kw_only(), nb::arg("alpha") = 0.0, nb::arg("axes") = none,
-      nb::arg("range") = none, nb::arg("channels") = none, nb::arg("threads") = none,
-      signature(
-          "rectify(left, right, calibration, device, *, alpha: float = 0, axes, range, channels, threads) "
-          "-> RectifiedPair"),
       rectify_doc);
 }
 
@@ -194,9 +190,8 @@ void bind_alignment(nb::module_& module) {
                            "5 % of the tracks have a smaller disparity, px."),
                StructField("largest_disparity", &Rows::largest_disparity,
                            "5 % of the tracks have a larger disparity, px."));
-  const nb::none none;
-  module.def(
-      "measure_row_alignment",
+  define<"measure_row_alignment(left, right, device, *, axes, range, channels, threads) -> RowAlignment">(
+      module,
       [](nb::handle left, nb::handle right, nb::handle device, nb::handle axes, nb::handle range,
          nb::handle channels, nb::handle threads) {
         const PlacedPair pair(left, right, device, threads, read_layout(axes, range, channels),
@@ -205,16 +200,14 @@ void bind_alignment(nb::module_& module) {
         pair.wait();
         return measure_row_alignment(pair.frames[0].first, pair.frames[1].first, pair.device);
       },
-      nb::arg("left").none(), nb::arg("right").none(), nb::arg("device") = none, nb::kw_only(),
-      nb::arg("axes") = none, nb::arg("range") = none, nb::arg("channels") = none, nb::arg("threads") = none,
-      signature(
-          "measure_row_alignment(left, right, device, *, axes, range, channels, threads) -> RowAlignment"),
       "How well the rows of a pair are aligned, which tells whether it is rectified.\n\n"
       "Features are tracked from the left image to the right one and back. Arguments are as in "
       "estimate_flow. "
       "Raises Error.");
-  module.def(
-      "check_pair",
+  define<
+      "check_pair(left, right, disparities: int = 0, min_disparity: int = 0, device, *, axes, range, "
+      "channels, threads) -> None">(
+      module,
       [](nb::handle left, nb::handle right, nb::handle disparities, nb::handle min_disparity,
          nb::handle device, nb::handle axes, nb::handle range, nb::handle channels, nb::handle threads) {
         const int count = read_whole_number(disparities, "disparities", 0, 4096),
@@ -229,12 +222,6 @@ void bind_alignment(nb::module_& module) {
         }();
         for (const std::string& text : texts) warn_of_pair(text);
       },
-      nb::arg("left").none(), nb::arg("right").none(), nb::arg("disparities") = 0,
-      nb::arg("min_disparity") = 0, nb::arg("device") = none, nb::kw_only(), nb::arg("axes") = none,
-      nb::arg("range") = none, nb::arg("channels") = none, nb::arg("threads") = none,
-      signature(
-          "check_pair(left, right, disparities: int = 0, min_disparity: int = 0, device, *, axes, range, "
-          "channels, threads) -> None"),
       check_doc);
 }
 

@@ -135,8 +135,11 @@ void bind_scenes(nb::module_& module) {
       .def_ro("moving", &PythonScene::moving, signature("moving(self) -> list[array[bool_]]"));
   bind_fields_state(type, &PythonScene::frames, &PythonScene::flow, &PythonScene::occluded,
                     &PythonScene::depth, &PythonScene::disparity, &PythonScene::moving);
-  module.def(
-      "render_scene",
+  define<
+      "render_scene(name: str, shape: tuple[int, int] = (480, 640), frames: int = 2, seed: int = 1, "
+      "*, fine: bool = True, color: bool = False, pace: str = 'steady', conditions: str = 'steady') "
+      "-> Scene">(
+      module,
       [](const std::string& name, std::pair<int, int> shape, int frames, std::uint64_t seed, bool fine,
          bool color, const std::string& pace, const std::string& conditions) {
         const SceneOptions options{.size = {shape.second, shape.first},
@@ -161,13 +164,6 @@ void bind_scenes(nb::module_& module) {
         for (const auto& mask : scene.moving) result.moving.append(mask_array(mask));
         return result;
       },
-      nb::arg("name"), nb::arg("shape") = std::pair(480, 640), nb::arg("frames") = 2, nb::arg("seed") = 1,
-      nb::kw_only(), nb::arg("fine") = true, nb::arg("color") = false, nb::arg("pace") = "steady",
-      nb::arg("conditions") = "steady",
-      signature(
-          "render_scene(name: str, shape: tuple[int, int] = (480, 640), frames: int = 2, seed: int = 1, "
-          "*, fine: bool = True, color: bool = False, pace: str = 'steady', conditions: str = 'steady') "
-          "-> Scene"),
       R"(Renders a scene with its truth: the same bytes on every machine.
 
 shape : (height, width)
@@ -213,14 +209,10 @@ void bind_devices(nb::module_& module) {
 
 void bind_tools(nb::module_& module) {
   bind_scores(module);
-  module.def(
-      "evaluate", &evaluate_any, nb::arg("estimate").none(), nb::arg("truth").none(),
-      nb::arg("mask") = nb::none(), nb::kw_only(), nb::arg("valid_only") = false,
-      nb::arg("confidence") = false,
-      signature(
-          "evaluate(estimate, truth, mask = None, *, valid_only: bool = False, confidence: bool = False) "
-          "-> typing.Any"),
-      R"(Scores of an estimate against the truth: FlowScores, DisparityScores or MaskScores.
+  define<
+      "evaluate(estimate, truth, mask = None, *, valid_only: bool = False, confidence: bool = False) "
+      "-> typing.Any">(module, &evaluate_any,
+                       R"(Scores of an estimate against the truth: FlowScores, DisparityScores or MaskScores.
 
 Both are fields of this package or arrays: H x W x 2 is flow, H x W is disparity. A MotionMask is scored against
 CDnet's labels, or against another mask, which may be an array of bool.
@@ -230,15 +222,14 @@ Pixels that are false in `mask` do not count. With `valid_only`, only pixels wit
 of the mean error, px, of the k pixels with the highest confidence; auc_best is the smallest value that any order
 can reach.)");
   bind_scenes(module);
-  module.def(
-      "depth_of",
+  define<
+      "depth_of(disparity, focal_length: float, baseline: float, offset: float = 0) -> "
+      "array[float32]">(
+      module,
       [](nb::handle disparity, double focal_length, double baseline, double offset) {
         const Field<Stereo> field = field_of<Stereo>(disparity, "disparity");
         return plane_array(depth_of(field.result(0), focal_length, baseline, offset).view());
       },
-      nb::arg("disparity").none(), nb::arg("focal_length"), nb::arg("baseline"), nb::arg("offset") = 0.0,
-      signature("depth_of(disparity, focal_length: float, baseline: float, offset: float = 0) -> "
-                "array[float32]"),
       "Depths, H x W: focal_length * baseline / (d + offset), in the unit of `baseline`.\n\n"
       "Depth is infinite where the disparity is invalid or d + offset is not above 0.");
   module.def(

@@ -59,8 +59,10 @@ void bind_tracks(nb::module_& module) {
   bind_comparison(type, [](const Camera& self) {
     return std::tuple(self.x, self.y, self.z, self.fx, self.fy, self.cx, self.cy);
   });
-  module.def(
-      "find_tracks",
+  define<
+      "find_tracks(frame0, frame1, device, *, axes, range, channels, threads, **parameters) -> "
+      "array[float32]">(
+      module,
       [](nb::handle frame0, nb::handle frame1, nb::handle device, nb::handle axes, nb::handle range,
          nb::handle channels, nb::handle threads, const nb::kwargs& parameters) {
         FeatureTracking tracking;
@@ -76,11 +78,6 @@ void bind_tracks(nb::module_& module) {
         }
         return track_array(tracks);
       },
-      nb::arg("frame0").none(), nb::arg("frame1").none(), nb::arg("device") = nb::none(), nb::kw_only(),
-      nb::arg("axes") = nb::none(), nb::arg("range") = nb::none(), nb::arg("channels") = nb::none(),
-      nb::arg("threads") = nb::none(), nb::arg("parameters"),
-      signature("find_tracks(frame0, frame1, device, *, axes, range, channels, threads, **parameters) -> "
-                "array[float32]"),
       "Features of frame0 and their flow to frame1: a NumPy array N x 4 of x, y, u and v, px.\n\n"
       "Frames are as in estimate_flow. Parameters are those of FeatureTracking. Raises Error.");
 }
