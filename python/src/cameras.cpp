@@ -118,14 +118,11 @@ StereoCalibration completed(StereoCalibration cameras, nb::handle rotation, cons
 
 void bind_camera(nb::module_& module) {
   nb::class_<CalibratedCamera> type(module, "CalibratedCamera", camera_doc);
-  type.def(
-          "__init__",
-          [](CalibratedCamera* self, double fx, double fy, double cx, double cy, nb::handle distortion) {
-            new (self) CalibratedCamera{fx, fy, cx, cy, read_distortion(distortion, "distortion")};
-          },
-          nb::arg("fx"), nb::arg("fy"), nb::arg("cx"), nb::arg("cy"), nb::arg("distortion") = nb::tuple(),
-          signature("__init__(self, fx: float, fy: float, cx: float, cy: float, distortion = ()) -> None"))
-      .def_ro("fx", &CalibratedCamera::fx)
+  define<"__init__(self, fx: float, fy: float, cx: float, cy: float, distortion = ()) -> None">(
+      type, [](CalibratedCamera* self, double fx, double fy, double cx, double cy, nb::handle distortion) {
+        new (self) CalibratedCamera{fx, fy, cx, cy, read_distortion(distortion, "distortion")};
+      });
+  type.def_ro("fx", &CalibratedCamera::fx)
       .def_ro("fy", &CalibratedCamera::fy)
       .def_ro("cx", &CalibratedCamera::cx)
       .def_ro("cy", &CalibratedCamera::cy)
@@ -149,18 +146,15 @@ void bind_camera(nb::module_& module) {
 
 void bind_calibration(nb::module_& module) {
   nb::class_<StereoCalibration> type(module, "StereoCalibration", calibration_doc);
-  type.def(
-          "__init__",
-          [](StereoCalibration* self, const CalibratedCamera& left, const CalibratedCamera& right,
-             nb::handle rotation, nb::handle translation, nb::handle shape, bool rectified) {
-            new (self) StereoCalibration(completed({.left = left, .right = right, .rectified = rectified},
-                                                   rotation, "rotation", translation, "translation", shape));
-          },
-          nb::arg("left"), nb::arg("right"), nb::arg("rotation").none(), nb::arg("translation").none(),
-          nb::arg("shape") = nb::none(), nb::arg("rectified") = false,
-          signature("__init__(self, left: CalibratedCamera, right: CalibratedCamera, rotation, translation, "
-                    "shape, rectified: bool = False) -> None"))
-      .def_static(
+  define<
+      "__init__(self, left: CalibratedCamera, right: CalibratedCamera, rotation, translation, shape, "
+      "rectified: bool = False) -> None">(
+      type, [](StereoCalibration* self, const CalibratedCamera& left, const CalibratedCamera& right,
+               nb::handle rotation, nb::handle translation, nb::handle shape, bool rectified) {
+        new (self) StereoCalibration(completed({.left = left, .right = right, .rectified = rectified},
+                                               rotation, "rotation", translation, "translation", shape));
+      });
+  type.def_static(
           "from_opencv",
           [](nb::handle k1, nb::handle d1, nb::handle k2, nb::handle d2, nb::handle r, nb::handle t,
              nb::handle shape) {

@@ -307,7 +307,7 @@ Field<Task> solve(const Request<Task>& asked, const std::vector<FrameStack>& fra
   const FrameStack& first = frames[0];
   const Items items = items_of(asked, frames);
   if (known.start && known.start->count != items.count)
-    fail("start holds ", known.start->count, " results, the frames ask for ", items.count);
+    fail("start holds ", known.start->count, " results, but the frames give ", items.count);
   const Device device = device_for(asked.device, asked.threads, first);
   const std::optional<Request<Task>> found = completed(asked, items, device);
   const Request<Task>& request = found ? *found : asked;

@@ -119,7 +119,7 @@ nb::object as_numpy(Field<Task>& field, nb::handle type, nb::handle copy) {
 template <class Task>
 Field<Task> frame_of(const Field<Task>& field, nb::handle index) {
   if (!field.stacked)
-    fail("a ", TaskPlanes<Task>::result, " cannot be indexed or unpacked, unless it is of a stack. Its ",
+    fail("a ", TaskPlanes<Task>::result, " cannot be indexed or unpacked, unless it belongs to a stack. Its ",
          TaskPlanes<Task>::arrays, " can");
   Py_ssize_t i = 0;
   if (!nb::try_cast(index, i)) fail("the index of a frame cannot be ", repr_text(index));
@@ -202,7 +202,8 @@ nb::class_<Field<Task>> bind_field(nb::module_& module, const char* doc) {
       .def("__len__",
            [](const F& self) {
              if (!self.stacked)
-               throw nb::type_error("a result has no length, unless it is of a stack. Its arrays have");
+               throw nb::type_error(
+                   "only the result of a stack has a length; arrays of a result have one, too");
              return self.count;
            })
       .def(

@@ -179,7 +179,7 @@ void match(std::span<FrameStack> frames, const FrameLayout& layout) {
   for (FrameStack& other : frames.subspan(1)) {
     if (other.array.memory != first.array.memory)
       fail(first.array.name, " is ", place_text(first.array), " and ", other.array.name, " ",
-           place_text(other.array), "; bring them to one place");
+           place_text(other.array), "; copy them to the same memory");
     if (other.first.size() != first.first.size())
       fail(other.array.name, " has ", size_text(other.first.size()), " pixels, ", first.array.name, " has ",
            size_text(first.first.size()));

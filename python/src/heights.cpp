@@ -52,7 +52,6 @@ struct HeightPlane {
 }  // namespace
 
 void bind_heights(nb::module_& module) {
-  using nb::arg;
   define<
       "points_of(disparity, left, geometry: StereoGeometry, *, axes, range, channels) -> "
       "tuple[array[float32], array[uint8]]">(
@@ -75,27 +74,18 @@ void bind_heights(nb::module_& module) {
             height_of(field_of<Stereo>(disparity, "disparity").result(0), scale, offset).view());
       },
       "Heights, H x W: scale * d + offset, in any unit. NaN where the disparity is invalid.");
-  nb::class_<HeightFilter>(module, "HeightFilter", filter_doc)
-      .def(
-          "__init__",
-          [](HeightFilter* self, nb::handle shape, int frames, float tolerance) {
-            new (self) HeightFilter(read_shape(shape), {frames, tolerance});
-          },
-          arg("shape").none(), arg("frames") = 4, arg("tolerance") = 1.0f,
-          signature(
-              "__init__(self, shape: tuple[int, int], frames: int = 4, tolerance: float = 1.0) -> None"))
-      .def(
-          "__call__",
-          [](HeightFilter& self, nb::handle heights) {
-            return plane_array(self(HeightPlane(heights).view()));
-          },
-          arg("heights").none(), signature("__call__(self, heights) -> array[float32]"),
-          "Adds the heights of a frame, H x W, NaN where unknown. Returns the means.")
-      .def(
-          "move",
-          [](HeightFilter& self, nb::handle flow) { self.move(field_of<Flow>(flow, "flow").result(0)); },
-          arg("flow").none(), signature("move(self, flow) -> None"),
-          "Moves the means to the next frame. A trajectory ends where the flow is unknown or invalid.");
+  nb::class_<HeightFilter> filter(module, "HeightFilter", filter_doc);
+  define<"__init__(self, shape: tuple[int, int], frames: int = 4, tolerance: float = 1.0) -> None">(
+      filter, [](HeightFilter* self, nb::handle shape, int frames, float tolerance) {
+        new (self) HeightFilter(read_shape(shape), {frames, tolerance});
+      });
+  define<"__call__(self, heights) -> array[float32]">(
+      filter,
+      [](HeightFilter& self, nb::handle heights) { return plane_array(self(HeightPlane(heights).view())); },
+      "Adds the heights of a frame, H x W, NaN where unknown. Returns the means.");
+  define<"move(self, flow) -> None">(
+      filter, [](HeightFilter& self, nb::handle flow) { self.move(field_of<Flow>(flow, "flow").result(0)); },
+      "Moves the means to the next frame. A trajectory ends where the flow is unknown or invalid.");
 }
 
 }  // namespace parafield::python

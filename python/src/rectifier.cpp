@@ -119,31 +119,22 @@ void bind_rectifier(nb::module_& module) {
       .def_ro("range", &Views::range, "Values of black and white in both views, for estimate_disparity.")
       .def_ro("geometry", &Views::geometry, "The cameras of the views, for points_of.");
   bind_fields_state(pair, &Views::left, &Views::right, &Views::range, &Views::geometry);
-  const nb::none none;
-  nb::class_<PythonRectifier>(module, "Rectifier", rectifier_doc)
-      .def(
-          "__init__",
-          [](PythonRectifier* self, nb::handle calibration, nb::handle shape, nb::handle device, double alpha,
-             nb::handle threads) {
-            const int count = read_threads(threads);
-            const std::optional<Device> asked = read_device(device, count);
-            Device used = asked ? *asked : Device::best();
-            if (used.kind == Device::Kind::cpu) used.threads = count;
-            new (self)
-                PythonRectifier(read_calibration_argument(calibration), read_shape(shape), used, alpha);
-          },
-          nb::arg("calibration").none(), nb::arg("shape") = none, nb::arg("device") = none, nb::kw_only(),
-          nb::arg("alpha") = 0.0, nb::arg("threads") = none,
-          signature("__init__(self, calibration, shape, device, *, alpha: float = 0, threads) -> None"))
-      .def(
-          "__call__",
-          [](PythonRectifier& self, nb::handle left, nb::handle right, nb::handle axes, nb::handle range,
-             nb::handle channels) { return self.call(left, right, read_layout(axes, range, channels)); },
-          nb::arg("left").none(), nb::arg("right").none(), nb::kw_only(), nb::arg("axes") = none,
-          nb::arg("range") = none, nb::arg("channels") = none,
-          signature("__call__(self, left, right, *, axes, range, channels) -> RectifiedPair"),
-          "The views of a pair: new arrays of the frames' library.")
-      .def_prop_ro(
+  nb::class_<PythonRectifier> type(module, "Rectifier", rectifier_doc);
+  define<"__init__(self, calibration, shape, device, *, alpha: float = 0, threads) -> None">(
+      type, [](PythonRectifier* self, nb::handle calibration, nb::handle shape, nb::handle device,
+               double alpha, nb::handle threads) {
+        const int count = read_threads(threads);
+        const std::optional<Device> asked = read_device(device, count);
+        Device used = asked ? *asked : Device::best();
+        if (used.kind == Device::Kind::cpu) used.threads = count;
+        new (self) PythonRectifier(read_calibration_argument(calibration), read_shape(shape), used, alpha);
+      });
+  define<"__call__(self, left, right, *, axes, range, channels) -> RectifiedPair">(
+      type,
+      [](PythonRectifier& self, nb::handle left, nb::handle right, nb::handle axes, nb::handle range,
+         nb::handle channels) { return self.call(left, right, read_layout(axes, range, channels)); },
+      "The views of a pair: new arrays of the frames' library.");
+  type.def_prop_ro(
           "plan", [](const PythonRectifier& self) { return self.plan(); },
           "Shape, cameras and rotations of the views.")
       .def_prop_ro(

@@ -98,9 +98,9 @@ auto argument() {
 }
 
 /// Defines the function f of a module or class by its signature, which gives its name, arguments and
-/// defaults. `doc` is the docstring.
-template <SignatureText text, class Scope, class F>
-void define(Scope& scope, F f, const char* doc) {
+/// defaults. `doc` is the docstring, if it has one.
+template <SignatureText text, class Scope, class F, class... Doc>
+void define(Scope& scope, F f, const Doc&... doc) {
   static constexpr SignatureParts parts(text.view());
   constexpr std::size_t first = parts.count > 0 && parts.arguments[0] == "self";
   constexpr std::size_t star =
@@ -110,9 +110,9 @@ void define(Scope& scope, F f, const char* doc) {
                                                                  std::index_sequence<keyword...>) {
     if constexpr (sizeof...(keyword) > 0)
       scope.def(name.c_str(), f, argument<text, first + i>()..., nanobind::kw_only(),
-                argument<text, star + 1 + keyword>()..., signature(text.view()), doc);
+                argument<text, star + 1 + keyword>()..., signature(text.view()), doc...);
     else
-      scope.def(name.c_str(), f, argument<text, first + i>()..., signature(text.view()), doc);
+      scope.def(name.c_str(), f, argument<text, first + i>()..., signature(text.view()), doc...);
   };
   add(std::make_index_sequence<star - first>(),
       std::make_index_sequence < star < parts.count ? parts.count - star - 1 : 0 > ());

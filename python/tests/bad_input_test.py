@@ -219,7 +219,7 @@ def test_start(start, match):
 def test_start_of_stacks(frames):
     stack = np.stack(frames[:4])
     flows = pf.estimate_flow(stack, axes="nhw")
-    fails("^start holds 3 results, the frames ask for 1", pf.estimate_flow, *frames[:2], "lucas-kanade",
+    fails("^start holds 3 results, but the frames give 1", pf.estimate_flow, *frames[:2], "lucas-kanade",
           start=flows)
     fails("^start is a stack of 3 results", pf.FlowEstimator("lucas-kanade"), *frames[:2], start=flows)
     fails("^start .*FlowField", pf.estimate_flow, stack, axes="nhw", start=np.zeros((3, 48, 64, 2)))

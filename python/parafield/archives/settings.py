@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What an extraction does with each sequence."""
+"""Settings of an extraction."""
 
 import dataclasses
 from dataclasses import dataclass, field
@@ -12,13 +12,13 @@ from .errors import argument_error
 FORMATS = ("npz", "jpeg", "zarr")
 DTYPES = ("float16", "float32")
 
-# These methods read the luma of frames alone. All others are given colors.
+# These methods use only the luma of frames. All others get colors.
 _METHODS_OF_LUMA = frozenset(["adaptive-ridge", "lucas-kanade", "gradient-tensor", "ridge-regression"])
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What an extraction does with each sequence, checked."""
+    """Checked settings of an extraction."""
 
     output: str
     format: str
@@ -43,16 +43,16 @@ class Settings:
 
     @property
     def reach(self) -> int:
-        """Distance of the last frame of a flow from its first one."""
+        """Distance between the first and the last frame of a flow."""
         return (self.frames - 1) * self.step
 
     @property
     def is_cuttable(self) -> bool:
-        """Whether segments give the same bits. They do not if the method starts from its last flow."""
+        """Whether segments give the same bits, which they do not if the method starts from its last flow."""
         return not (self.step == self.stride and getattr(self.method, "temporal", False))
 
     def frames_in(self, frames: int) -> int:
-        """Number of frames before `stop`, in a sequence of so many."""
+        """Number of frames before `stop` in a sequence of so many frames."""
         return frames if self.stop is None else min(frames, self.stop)
 
     def flows_of(self, frames: int) -> int:
@@ -60,7 +60,7 @@ class Settings:
         return max(0, (self.frames_in(frames) - 1 - self.reach - self.start) // self.stride + 1)
 
     def identity(self) -> dict[str, Any]:
-        """What results depend on, as JSON's types. A result of another identity is another result."""
+        """Everything that results depend on, in JSON's types."""
         values = {
             "method": repr(self.method),
             "options": {name: self.options[name] for name in sorted(self.options)},
