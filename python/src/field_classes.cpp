@@ -7,6 +7,7 @@
 
 #include "fields.hpp"
 #include "pictures.hpp"
+#include "signatures.hpp"
 
 namespace parafield::python {
 namespace {
@@ -228,21 +229,20 @@ nb::class_<Field<Task>> bind_field(nb::module_& module, const char* doc) {
 }  // namespace
 
 void bind_fields(nb::module_& module) {
-  bind_field<Flow>(
+  auto flow = bind_field<Flow>(
       module,
       "A flow field, of one pair of frames or of a stack of pairs.\n\n"
       "frame0(x) matches frame1(x + flow(x)). Arrays are of the frames' library and on the frames' device. "
       "The "
       "field owns its memory. numpy.asarray(flow) is H x W x 2, as in OpenCV. A stack has len(flow) and "
-      "flow[i].")
-      .def(
-          "__init__",
-          [](Field<Flow>* self, nb::handle u, nb::handle v, nb::handle valid, nb::handle confidence) {
-            new (self) Field<Flow>(field_from<Flow>({{u, "u"}, {v, "v"}}, valid, confidence));
-          },
-          nb::arg("u"), nb::arg("v"), nb::arg("valid") = nb::none(), nb::arg("confidence") = nb::none(),
-          "Copies NumPy arrays: float32, H x W, px. By default, all pixels are valid.")
-      .def_prop_ro(
+      "flow[i].");
+  define<"__init__(self, u, v, valid = None, confidence = None) -> None">(
+      flow,
+      [](Field<Flow>* self, nb::handle u, nb::handle v, nb::handle valid, nb::handle confidence) {
+        new (self) Field<Flow>(field_from<Flow>({{u, "u"}, {v, "v"}}, valid, confidence));
+      },
+      "Copies NumPy arrays: float32, H x W, px. By default, all pixels are valid.");
+  flow.def_prop_ro(
           "u", [](Field<Flow>& self) { return component(self, 0); }, nb::sig("def u(self) -> typing.Any"),
           "float32, H x W (N x H x W for a stack): px to the right.")
       .def_prop_ro(
@@ -251,34 +251,31 @@ void bind_fields(nb::module_& module) {
       .def_prop_ro(
           "uv", [](Field<Flow>& self) { return values_of(self); }, nb::sig("def uv(self) -> typing.Any"),
           "float32, 2 x H x W (N x 2 x H x W for a stack): u and v in one array, without a copy.");
-  bind_field<Stereo>(module,
-                     "Disparities of the left image, of one pair or of a stack of pairs.\n\n"
-                     "x_right = x_left - d. numpy.asarray(disparity) is d.")
-      .def(
-          "__init__",
-          [](Field<Stereo>* self, nb::handle d, nb::handle valid, nb::handle confidence) {
-            new (self) Field<Stereo>(field_from<Stereo>({{d, "d"}}, valid, confidence));
-          },
-          nb::arg("d"), nb::arg("valid") = nb::none(), nb::arg("confidence") = nb::none(),
-          "Copies NumPy arrays: float32, H x W, px. By default, all pixels are valid.")
-      .def_prop_ro(
-          "d", [](Field<Stereo>& self) { return values_of(self); }, nb::sig("def d(self) -> typing.Any"),
-          "float32, H x W (N x H x W for a stack): px.");
-  bind_field<Detection>(module,
-                        "A motion mask, of one pair of frames or of a stack of pairs.\n\n"
-                        "numpy.asarray(mask) is `moving`.")
-      .def(
-          "__init__",
-          [](Field<Detection>* self, nb::handle moving, nb::handle valid, nb::handle confidence) {
-            new (self) Field<Detection>(field_from<Detection>({{moving, "moving"}}, valid, confidence));
-          },
-          nb::arg("moving"), nb::arg("valid") = nb::none(), nb::arg("confidence") = nb::none(),
-          "Copies NumPy arrays: bool, H x W. By default, all pixels are valid.")
-      .def_prop_ro(
-          "moving", [](Field<Detection>& self) { return moving_of(self); },
-          nb::sig("def moving(self) -> typing.Any"),
-          "bool, H x W (N x H x W for a stack): true where something moves in the newer frame, or has "
-          "left.");
+  auto disparity = bind_field<Stereo>(module,
+                                      "Disparities of the left image, of one pair or of a stack of pairs.\n\n"
+                                      "x_right = x_left - d. numpy.asarray(disparity) is d.");
+  define<"__init__(self, d, valid = None, confidence = None) -> None">(
+      disparity,
+      [](Field<Stereo>* self, nb::handle d, nb::handle valid, nb::handle confidence) {
+        new (self) Field<Stereo>(field_from<Stereo>({{d, "d"}}, valid, confidence));
+      },
+      "Copies NumPy arrays: float32, H x W, px. By default, all pixels are valid.");
+  disparity.def_prop_ro(
+      "d", [](Field<Stereo>& self) { return values_of(self); }, nb::sig("def d(self) -> typing.Any"),
+      "float32, H x W (N x H x W for a stack): px.");
+  auto mask = bind_field<Detection>(
+      module,
+      "A motion mask, of one pair of frames or of a stack of pairs.\n\nnumpy.asarray(mask) is `moving`.");
+  define<"__init__(self, moving, valid = None, confidence = None) -> None">(
+      mask,
+      [](Field<Detection>* self, nb::handle moving, nb::handle valid, nb::handle confidence) {
+        new (self) Field<Detection>(field_from<Detection>({{moving, "moving"}}, valid, confidence));
+      },
+      "Copies NumPy arrays: bool, H x W. By default, all pixels are valid.");
+  mask.def_prop_ro(
+      "moving", [](Field<Detection>& self) { return moving_of(self); },
+      nb::sig("def moving(self) -> typing.Any"),
+      "bool, H x W (N x H x W for a stack): true where something moves in the newer frame, or has left.");
 }
 
 }  // namespace parafield::python

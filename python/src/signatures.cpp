@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "signatures.hpp"
 
+#include <deque>
+
 namespace parafield::python {
 namespace {
 
@@ -23,7 +25,8 @@ nanobind::sig signature(std::string_view text) {
   constexpr std::string_view array = "array[";
   for (auto found = all.find(array); found != all.npos; found = all.find(array, found))
     all.replace(found, array.size(), "numpy.typing.NDArray[numpy.");
-  return nanobind::sig((new std::string(all))->c_str());  // never freed, as nanobind::sig only points to it
+  static auto& kept = *new std::deque<std::string>;  // nanobind::sig only points to the text
+  return nanobind::sig(kept.emplace_back(std::move(all)).c_str());
 }
 
 }  // namespace parafield::python
