@@ -7,7 +7,7 @@
 
 #include "cameras.hpp"
 #include "interrupt.hpp"
-#include "states.hpp"
+#include "structs.hpp"
 
 namespace parafield::python {
 namespace {

@@ -267,7 +267,7 @@ def test_what_is_refused(pair, calibration, tmp_path):
     left, right = pair
     camera, from_opencv = calibration.left, pf.StereoCalibration.from_opencv
     for message, call in {
-        "calibration is of type int; it has to be a StereoCalibration or the path":
+        "calibration is of type int; it must be a StereoCalibration or the path":
             lambda: pf.rectify(*pair, 3),
         "nothing.yml: cannot be read": lambda: pf.rectify(*pair, tmp_path / "nothing.yml"),
         "the calibration is for images of 160x120 px, the frames are 160x100":
@@ -279,7 +279,7 @@ def test_what_is_refused(pair, calibration, tmp_path):
         "alpha cannot be 2": lambda: pf.rectify(*pair, calibration, alpha=2),
         "K1 is not fx 0 cx, 0 fy cy, 0 0 1":
             lambda: from_opencv(np.ones((3, 3)), LENS, np.eye(3), LENS, np.eye(3), [1, 0, 0]),
-        "D2 has 12 coefficients; those after the eighth have to be 0":
+        "D2 has 12 coefficients; those after the eighth must be 0":
             lambda: from_opencv(np.eye(3), LENS, np.eye(3), np.ones(12), np.eye(3), [1, 0, 0]),
         r"distortion has the shape \(3,\); expected 4, 5 or 8":
             lambda: pf.CalibratedCamera(1, 1, 0, 0, (1, 2, 3)),

@@ -115,8 +115,8 @@ def test_tracks(frames, path_of, command, tmp_path):
         pf.write_frame(tmp_path / f"{i}.pgm", frames[i])
     for options in ({}, {"features": "corners", "max_features": 50, "track_check": 0.25},
                     {"features": "matches", "match_stride": 3, "match_check": 1.0}):
-        words = [word for name, value in options.items() for word in ("--" + name.replace("_", "-"), value)]
-        command("tracks", tmp_path / "0.pgm", tmp_path / "1.pgm", *words, "-q", "-o", tmp_path / "theirs.csv")
+        command("tracks", tmp_path / "0.pgm", tmp_path / "1.pgm", "-q", "-o", tmp_path / "theirs.csv",
+                **options)
         pf.write_tracks(tmp_path / "ours.csv",
                         pf.find_tracks(*frames[:2], device="cpu", threads=1, **options))
         assert (tmp_path / "ours.csv").read_bytes() == (tmp_path / "theirs.csv").read_bytes()
