@@ -7,7 +7,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "bodily/study.hpp"
+#include "common/study.hpp"
 #ifdef PARAFIELD_HAS_CUDA
 #include "common/cuda.hpp"
 #endif
@@ -44,7 +44,7 @@ double copy_speed(int repeats, Copy copy) {
 }
 
 Facts facts_of(const Study& study) {
-  if (study.device.kind == Device::Kind::cpu) {
+  if (!study.on_cuda()) {
     std::vector<unsigned char> from(copied, 1), to(copied, 2);
     const double clock = clock_of_cpu();
     return {clock, clock, double(describe_device(study.device).threads),
@@ -88,8 +88,9 @@ std::vector<Table> device_tables(const Study& study) {
        {"stream processor clock, MHz", 900, 1350, 1296, {facts.processor_mhz, 0}},
        {"stream processors", 16, 128, 240, {facts.processors, 0}},
        {"device memory, MB", 256, 768, 1024, {double(info.memory) / 1048576, 0}},
-       {"memory bandwidth, GB/s", {6.4, 1}, {86.4, 1}, {141.7, 1}, {facts.gigabytes_a_second, 1}}}};
-  table.published_columns = {"8400 GS", "8800 GTX", "GTX 280"};
+       {"memory bandwidth, GB/s", {6.4, 1}, {86.4, 1}, {141.7, 1}, {facts.gigabytes_a_second, 1}}},
+      {"8400 GS", "8800 GTX", "GTX 280"},
+      0};
   return {std::move(table)};
 }
 

@@ -2,9 +2,9 @@
 #pragma once
 #include <array>
 
-#include "bodily/study.hpp"
 #include "bodily/tiled.hpp"
 #include "common/cuda.hpp"
+#include "common/study.hpp"
 
 namespace parafield::bench {
 

@@ -50,8 +50,7 @@ std::vector<Table> separable_tables(const Study& study) {
       fmt::format(
           "One stage of ridge regression, the smoothing of its six components by (5 6 5) / 16 along rows and "
           "columns; rows are padded to 64 bytes. Separable: two kernels by tiles for each plane. Row-based: "
-          "a "
-          "3x3 operator, a block of 320 threads for each row. Tile-based: a 3x3 operator on tiles with an "
+          "a 3x3 operator, a block of 320 threads for each row. Tile-based: a 3x3 operator on tiles with an "
           "apron on all sides. Tiles are those of the thesis's other kernels, and the best ones found here. "
           "Milliseconds, medians of {} runs, each on other planes, as in section 3.2. Differences are from "
           "the separable result, of values up to 2000. In the thesis the whole method is faster with the "
@@ -59,8 +58,7 @@ std::vector<Table> separable_tables(const Study& study) {
           "than row-based.",
           runs(study)),
       {"form", "tiles", "size", "launches", "ms launched", "ms as graph", "ms on device",
-       "over separable, on device", "largest difference"},
-      {}};
+       "over separable, on device", "largest difference"}};
   const CudaStream stream;
   for (const Size size : {study.size(qvga), study.size(vga), study.size(yosemite)}) {
     const int pitch = pitch_of(size.width, 64);
@@ -123,15 +121,9 @@ std::vector<Table> separable_tables(const Study& study) {
                                         ? text(variant.along) + ", " + text(variant.down)
                                     : variant.form == Form::tile_based ? text(variant.tile)
                                                                        : "";
-      table.rows.push_back({variant.name,
-                            tile_text,
-                            size_text(size),
-                            variant.launches,
-                            {times.launched, 4},
-                            {times.graph, 4},
-                            {times.device, 4},
-                            {times.device / separable_ms, 2},
-                            {difference, 5}});
+      table.add(variant.name, tile_text, size_text(size), variant.launches, Cell(times.launched, 4),
+                Cell(times.graph, 4), Cell(times.device, 4), Cell(times.device / separable_ms, 2),
+                Cell(difference, 5));
     }
   }
   return {std::move(table)};

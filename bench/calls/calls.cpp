@@ -3,12 +3,11 @@
 //   DEVICE METHOD PRESET WIDTH HEIGHT CALLS THREADS
 // and writes a line for each: microseconds of the thread that calls, and microseconds from call to call with
 // the device's work, both for one call. Frames and results lie on the device.
-#include <parafield/parafield.hpp>
-
 #include <array>
 #include <chrono>
 #include <cstdio>
 #include <iostream>
+#include <parafield/parafield.hpp>
 #include <sstream>
 
 namespace {
@@ -27,7 +26,8 @@ FrameBuffer copy_in(const FrameBuffer& buffer, Memory memory) {
   return copy;
 }
 
-void measure(const Device& device, const std::string& method, const std::string& preset, Size size, int calls) {
+void measure(const Device& device, const std::string& method, const std::string& preset, Size size,
+             int calls) {
   FlowMethod chosen = method_named<FlowMethod>(method);
   std::visit([&]<class Method>(Method& value) { value = parafield::preset<Method>(preset); }, chosen);
   FlowEstimator estimator(chosen, size, {.device = device});

@@ -41,6 +41,9 @@ FrameBuffer color_errors(const In<FlowView>& flow, const In<FlowView>& truth, fl
 /// The same for disparities.
 FrameBuffer color_errors(const In<DisparityView>& disparity, const In<DisparityView>& truth, float most);
 
+/// Colors of disparities from 0 to disparities - 1.
+FrameBuffer colors_of(const In<DisparityView>& field, int disparities);
+
 /// The frame with a yellow square on each track.
 FrameBuffer with_tracks(const In<Frame>& frame, std::span<const Track> tracks);
 

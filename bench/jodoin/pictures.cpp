@@ -1,86 +1,65 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include "common/scenes.hpp"
-#include "jodoin/study.hpp"
+#include "common/study.hpp"
 
 namespace parafield::bench {
 namespace {
 
 constexpr Size size{160, 120};
 
-void add(const Study& study, const char* scene, const char* what, const std::string& caption,
-         const In<Frame>& picture) {
-  study.pictures.add("Fig. 1", fmt::format("{}: {}", scene, caption),
-                     fmt::format("jodoin-{}-{}", scene, what), picture);
-}
-
-/// A solver's caption and the name of its file.
-struct Named {
-  const char *caption, *file;
-};
-constexpr Named wta{"WTA", "wta"}, icm{"ICM, 10 sweeps", "icm"};
-
-void draw_detection(const Study& study) {
-  const Layers change = render_change(size);
-  const ChangeEnergy moving{.mean = 22, .sigma = 15};
-  add(study, "detection", "frame", "newer frame", change.frame1);
-  add(study, "detection", "truth", "truth", black_and_white(change.moved));
-  const int sweeps = study.quick ? 5 : 60;
-  for (const auto& [named, method] :
-       {std::pair(wta, DetectionMethod(WinnerTakesAll<ChangeEnergy>{moving})),
-        std::pair(icm, DetectionMethod(Icm<ChangeEnergy>{moving, 10})),
-        std::pair(Named{"SA, 60 sweeps", "sa"},
-                  DetectionMethod(Annealing<ChangeEnergy>{moving, sweeps, 6, 0.2f}))}) {
-    const MotionMask mask = detect_motion(change.frame0, change.frame1, method, {.device = study.device});
-    add(study, "detection", named.file, named.caption, black_and_white(mask.moving));
-  }
-}
-
-void draw_motion(const Study& study) {
-  const Layers motion = render_motion(size, 5);
-  const DisplacementEnergy energy{.max_displacement = 5,
-                                  .cost = {.weight = 0.07f, .truncation = 15},
-                                  .smoothness = {.beta = 0.3f, .smoothness_truncation = 5, .neighbors = 4}};
-  constexpr float longest = 7;
-  add(study, "motion", "frame", "first frame", motion.frame0);
-  add(study, "motion", "truth", "truth", color_flow(motion.flow, {.max_motion = longest}));
-  for (const auto& [named, method] :
-       {std::pair(wta, FlowMethod(WinnerTakesAll<DisplacementEnergy>{energy})),
-        std::pair(icm, FlowMethod(Icm<DisplacementEnergy>{energy, 10, SiteOrder::all_at_once})),
-        std::pair(Named{"SA, 500 sweeps", "sa"},
-                  FlowMethod(Annealing<DisplacementEnergy>{energy, study.quick ? 5 : 500, 1, 0.05f}))}) {
-    const FlowField flow = estimate_flow(motion.frame0, motion.frame1, method, {.device = study.device});
-    add(study, "motion", named.file, named.caption, color_flow(flow, {.max_motion = longest}));
-  }
-}
-
-void draw_stereo(const Study& study) {
-  const int disparities = 16;
-  const StereoScene scene = stereo_scene(render_stereo(size, disparities), disparities);
-  const StereoEnergy energy{.disparities = disparities,
-                            .cost = {.weight = 0.07f, .truncation = 15},
-                            .smoothness = {.beta = 1, .smoothness_truncation = 1.7f}};
-  const auto colors = [&](const DisparityField& field) {
-    return color_disparity(field, {.min = 0, .max = float(disparities - 1)});
+/// Draws a frame, the truth, and the results of WTA, ICM and annealing. draw(method) returns a result's picture.
+template <class Energy, class Draw>
+void draw_scene(const Study& study, const char* scene, const In<Frame>& frame, const char* caption,
+                const In<Frame>& truth, Icm<Energy> icm, Annealing<Energy> annealing, Draw draw) {
+  const auto add = [&](const char* what, const std::string& text, const In<Frame>& picture) {
+    study.pictures.add("Fig. 1", fmt::format("{}: {}", scene, text), fmt::format("jodoin-{}-{}", scene, what),
+                       picture);
   };
-  add(study, "stereo", "frame", "left image", scene.left);
-  add(study, "stereo", "truth", "truth", colors(scene.truth));
-  for (const auto& [named, method] :
-       {std::pair(wta, StereoMethod(WinnerTakesAll<StereoEnergy>{energy})),
-        std::pair(icm, StereoMethod(Icm<StereoEnergy>{energy, 10, SiteOrder::all_at_once})),
-        std::pair(Named{"SA, 500 sweeps", "sa"},
-                  StereoMethod(Annealing<StereoEnergy>{energy, study.quick ? 5 : 500, 1, 0.05f}))})
-    add(study, "stereo", named.file, named.caption,
-        colors(estimate_disparity(scene.left, scene.right, method, {.device = study.device})));
+  add("frame", caption, frame);
+  add("truth", "truth", truth);
+  add("wta", "WTA", draw(WinnerTakesAll<Energy>{icm.energy}));
+  add("icm", fmt::format("ICM, {} sweeps", icm.sweeps), draw(icm));
+  const std::string text = fmt::format("SA, {} sweeps", annealing.sweeps);
+  if (study.quick) annealing.sweeps = 5;
+  add("sa", text, draw(annealing));
 }
 
 }  // namespace
 
 void draw_label_fields(const Study& study) {
-  draw_detection(study);
-  draw_motion(study);
-  draw_stereo(study);
+  const Layers change = render_change(size);
+  const ChangeEnergy moving{.mean = 22, .sigma = 15};
+  draw_scene(study, "detection", change.frame1, "newer frame", black_and_white(change.moved),
+             Icm<ChangeEnergy>{moving, 10}, Annealing<ChangeEnergy>{moving, 60, 6, 0.2f},
+             [&](const DetectionMethod& method) {
+               return black_and_white(
+                   detect_motion(change.frame0, change.frame1, method, {.device = study.device}).moving);
+             });
+
+  const Layers motion = render_motion(size, 5);
+  const DisplacementEnergy displacement{
+      .max_displacement = 5,
+      .cost = {.weight = 0.07f, .truncation = 15},
+      .smoothness = {.beta = 0.3f, .smoothness_truncation = 5, .neighbors = 4}};
+  const auto colors = [](const FlowField& flow) { return color_flow(flow, {.max_motion = 7}); };
+  draw_scene(study, "motion", motion.frame0, "first frame", colors(motion.flow),
+             Icm<DisplacementEnergy>{displacement, 10, SiteOrder::all_at_once},
+             Annealing<DisplacementEnergy>{displacement, 500, 1, 0.05f}, [&](const FlowMethod& method) {
+               return colors(estimate_flow(motion.frame0, motion.frame1, method, {.device = study.device}));
+             });
+
+  const int disparities = 16;
+  const StereoScene scene = stereo_scene(render_stereo(size, disparities), disparities);
+  const StereoEnergy stereo{.disparities = disparities,
+                            .cost = {.weight = 0.07f, .truncation = 15},
+                            .smoothness = {.beta = 1, .smoothness_truncation = 1.7f}};
+  draw_scene(study, "stereo", scene.left, "left image", colors_of(scene.truth, disparities),
+             Icm<StereoEnergy>{stereo, 10, SiteOrder::all_at_once},
+             Annealing<StereoEnergy>{stereo, 500, 1, 0.05f}, [&](const StereoMethod& method) {
+               return colors_of(estimate_disparity(scene.left, scene.right, method, {.device = study.device}),
+                                disparities);
+             });
 }
 
 }  // namespace parafield::bench

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <functional>
 
-#include "common/scenes.hpp"
-#include "jodoin/study.hpp"
+#include "common/study.hpp"
 
 namespace parafield::bench {
 namespace {
@@ -27,71 +28,69 @@ Outcome solve(const Study& study, const Pair& pair, const FlowMethod& method) {
 
 constexpr const char* solvers[] = {"WTA", "ICM all at once", "ICM colored", "SA"};
 
-/// Parameters of annealing.
-struct Annealed {
-  int sweeps = 500;
-  float t_max = 1, t_min = 0.05f;
-};
+/// An energy for each solver.
+template <class Energy>
+using Energies = std::array<Energy, std::size(solvers)>;
 
-/// Outcomes of the solvers, in the order of `solvers`. `energies`: one for each solver.
+/// Outcomes of the solvers, in the order of `solvers`.
 template <class Scene, class Energy>
-std::vector<Outcome> outcomes(const Study& study, const Scene& scene, const std::array<Energy, 4>& energies,
-                              Annealed annealed) {
-  const int sweeps = study.quick ? 5 : annealed.sweeps;
+std::vector<Outcome> outcomes(const Study& study, const Scene& scene, const Energies<Energy>& energies) {
   return {solve(study, scene, WinnerTakesAll<Energy>{energies[0]}),
           solve(study, scene, Icm<Energy>{energies[1], 10, SiteOrder::all_at_once}),
           solve(study, scene, Icm<Energy>{energies[2], 12, SiteOrder::colored}),
-          solve(study, scene, Annealing<Energy>{energies[3], sweeps, annealed.t_max, annealed.t_min})};
+          solve(study, scene, Annealing<Energy>{energies[3], study.quick ? 5 : 500, 1, 0.05f})};
+}
+
+/// Calls add(name of scene, labels, decimals of errors, outcomes) for each scene. `stereo`: the energies by
+/// the number of disparities.
+template <class Stereo, class Add>
+void solve_all(const Study& study, const LabelScenes& scenes, Stereo stereo,
+               const Energies<DisplacementEnergy>& flow, Add add) {
+  for (const StereoScene& scene : scenes.stereo)
+    add(scene.name, scene.disparities, 2, outcomes(study, scene, stereo(scene.disparities)));
+  for (const Pair& pair : scenes.flow) add(pair.name + ", flow", 121, 3, outcomes(study, pair, flow));
 }
 
 template <class Energy>
-std::array<Energy, 4> for_all(const Energy& energy) {
+Energies<Energy> for_all(const Energy& energy) {
   return {energy, energy, energy, energy};
 }
 
-std::vector<std::string> columns(std::initializer_list<const char*> first, const char* suffix) {
-  std::vector<std::string> list(first.begin(), first.end());
-  for (const char* solver : solvers) list.push_back(fmt::format("{}{}", solver, suffix));
-  return list;
+Table solver_table(const char* title, const char* note) {
+  Table table{title, note, {"scene", "labels"}};
+  table.columns.insert(table.columns.end(), std::begin(solvers), std::end(solvers));
+  return table;
 }
 
 Table fixed_table(const Study& study, const LabelScenes& scenes) {
-  Table table{
+  Table table = solver_table(
       "One energy for all solvers",
       "Stereo, Grauer-Gray's model: 0.07 min(|difference of luma|, 15), presmoothing 1, no aggregation, "
       "smoothness min(|difference of labels|, 1.7) over 4 neighbors; error: % of the pixels seen in both "
       "views that are wrong by more than 1 px. Displacement, d_max 5: 0.1 min(|difference of colors|, 10), "
       "smoothness min(0.3 (|du| + |dv|), 1.5) over 4 neighbors; error: endpoint error in px. ICM: 10 sweeps "
       "all at once, or 12 colored ones; SA: 500 sweeps, temperature 1 to 0.05. `order` holds if the energies "
-      "fall from left to right.",
-      columns({"scene", "labels"}, ""),
-      {}};
+      "fall from left to right.");
   table.columns.push_back("order");
   for (const char* solver : solvers) table.columns.push_back(fmt::format("{}: error", solver));
-
-  const auto add = [&](const std::string& name, int labels, const std::vector<Outcome>& found, int decimals) {
+  const auto add = [&](const std::string& name, int labels, int decimals, const std::vector<Outcome>& found) {
     std::vector<Cell> row{name, labels};
-    bool order = true;
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      row.push_back({found[i].energy, 0});
-      order &= i == 0 || found[i].energy < found[i - 1].energy;
-    }
-    row.push_back(order ? "holds" : "does not hold");
+    for (const Outcome& outcome : found) row.push_back({outcome.energy, 0});
+    row.push_back(std::ranges::adjacent_find(found, std::less_equal{}, &Outcome::energy) == found.end()
+                      ? "holds"
+                      : "does not hold");
     for (const Outcome& outcome : found) row.push_back({outcome.error, decimals});
     table.rows.push_back(std::move(row));
   };
-  const Smoothness pair{.beta = 1, .smoothness_truncation = 1.7f, .neighbors = 4};
-  for (const StereoScene& scene : scenes.stereo) {
-    const StereoEnergy energy{.disparities = scene.disparities,
-                              .cost = {.weight = 0.07f, .truncation = 15, .presmooth = 1},
-                              .smoothness = pair};
-    add(scene.name, scene.disparities, outcomes(study, scene, for_all(energy), {}), 2);
-  }
-  const DisplacementEnergy energy{.max_displacement = 5,
-                                  .cost = {.rgb = true, .weight = 0.1f, .truncation = 10},
-                                  .smoothness = {.beta = 0.3f, .smoothness_truncation = 5, .neighbors = 4}};
-  for (const Pair& scene : scenes.flow)
-    add(scene.name + ", flow", 121, outcomes(study, scene, for_all(energy), {}), 3);
+  const auto stereo = [](int disparities) {
+    return for_all(StereoEnergy{.disparities = disparities,
+                                .cost = {.weight = 0.07f, .truncation = 15, .presmooth = 1},
+                                .smoothness = {.beta = 1, .smoothness_truncation = 1.7f, .neighbors = 4}});
+  };
+  const DisplacementEnergy flow{.max_displacement = 5,
+                                .cost = {.rgb = true, .weight = 0.1f, .truncation = 10},
+                                .smoothness = {.beta = 0.3f, .smoothness_truncation = 5, .neighbors = 4}};
+  solve_all(study, scenes, stereo, for_all(flow), add);
   return table;
 }
 
@@ -110,40 +109,30 @@ struct Suiting {
 };
 
 template <class Energy>
-std::array<Energy, 4> suiting(const Energy& energy, const std::array<Suiting<Energy>, 3>& solvers) {
+Energies<Energy> suiting(const Energy& energy, const std::array<Suiting<Energy>, 3>& solvers) {
   return {solvers[0].of(energy), solvers[1].of(energy), solvers[1].of(energy), solvers[2].of(energy)};
 }
 
 Table tuned_table(const Study& study, const LabelScenes& scenes) {
-  Table table{
+  Table table = solver_table(
       "An energy for each solver",
       "Errors as above. Data term `mix` in color (census, absolute difference, gradient); linear smoothness "
       "with truncation 5 over 4 neighbors, weaker at image edges (edge_scale 15). Window and beta were "
-      "chosen "
-      "for each solver by a few trials on these scenes: WTA a gaussian window of 13 (sigma 2.6); both ICM a "
-      "mean over 7x7 and beta 1.2 (stereo), or 11x11 and 0.6 (displacement); SA no window and beta 0.6 "
-      "(stereo), or 3x3 and 0.6 (displacement). No sub-pixel refinement, left-right check or median.",
-      columns({"scene", "labels"}, ""),
-      {}};
-  const auto add = [&](const std::string& name, int labels, const std::vector<Outcome>& found, int decimals) {
-    std::vector<Cell> row{name, labels};
-    for (const Outcome& outcome : found) row.push_back({outcome.error, decimals});
-    table.rows.push_back(std::move(row));
+      "chosen for each solver by a few trials on these scenes: WTA a gaussian window of 13 (sigma 2.6); both "
+      "ICM a mean over 7x7 and beta 1.2 (stereo), or 11x11 and 0.6 (displacement); SA no window and beta 0.6 "
+      "(stereo), or 3x3 and 0.6 (displacement). No sub-pixel refinement, left-right check or median.");
+  const auto stereo = [](int disparities) {
+    return suiting(StereoEnergy{.disparities = disparities},
+                   {{{13, 2.6f, 0.6f}, {7, 0, 1.2f}, {1, 0, 0.6f}}});
   };
-  for (const StereoScene& scene : scenes.stereo)
-    add(scene.name, scene.disparities,
-        outcomes(study, scene,
-                 suiting(StereoEnergy{.disparities = scene.disparities},
-                         {{{13, 2.6f, 0.6f}, {7, 0, 1.2f}, {1, 0, 0.6f}}}),
-                 {}),
-        2);
-  for (const Pair& scene : scenes.flow)
-    add(scene.name + ", flow", 121,
-        outcomes(study, scene,
-                 suiting(DisplacementEnergy{.max_displacement = 5},
-                         {{{13, 2.6f, 0.6f}, {11, 0, 0.6f}, {3, 0, 0.6f}}}),
-                 {}),
-        3);
+  const auto flow =
+      suiting(DisplacementEnergy{.max_displacement = 5}, {{{13, 2.6f, 0.6f}, {11, 0, 0.6f}, {3, 0, 0.6f}}});
+  solve_all(study, scenes, stereo, flow,
+            [&](const std::string& name, int labels, int decimals, const std::vector<Outcome>& found) {
+              std::vector<Cell> row{name, labels};
+              for (const Outcome& outcome : found) row.push_back({outcome.error, decimals});
+              table.rows.push_back(std::move(row));
+            });
   return table;
 }
 
@@ -168,11 +157,10 @@ Table detection_table(const Study& study, const std::filesystem::path& folder) {
       "Motion detection, CDnet's highway",
       "40 frames of 320x240, each compared with the one before. Masks are scored against the labels of "
       "the newer frame by CDnet's rules, without the first 3 frames; beta 1.",
-      {"method", "m_p, sigma, beta_t", "F1", "precision", "recall"},
-      {}};
+      {"method", "m_p, sigma, beta_t", "F1", "precision", "recall"}};
   const auto add = [&](const char* name, const char* parameters, const DetectionMethod& method) {
     const MaskScores scores = detected(study, folder, method);
-    table.rows.push_back({name, parameters, {scores.f1, 3}, {scores.precision, 3}, {scores.recall, 3}});
+    table.add(name, parameters, Cell(scores.f1, 3), Cell(scores.precision, 3), Cell(scores.recall, 3));
   };
   add("threshold 11", "(WTA, m_p 22)", WinnerTakesAll<ChangeEnergy>{{.mean = 22, .temporal = 0}});
   add("ICM 10", "12, 15, 0", Icm<ChangeEnergy>{{.mean = 12, .sigma = 15, .temporal = 0}, 10});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include "kim/inputs.hpp"
+#include "kim/guided.hpp"
 
 namespace parafield::bench {
 namespace {
@@ -34,7 +34,7 @@ struct Step {
 };
 
 Table measured(const Study& study, Table table, const std::vector<Step>& steps) {
-  const bool on_cuda = study.device.kind == Device::Kind::cuda;
+  const bool on_cuda = study.on_cuda();
   for (const Step& step : steps) {
     const double pixels = double(step.size.width) * step.size.height;
     std::vector<Guided> inputs;
@@ -46,10 +46,8 @@ Table measured(const Study& study, Table table, const std::vector<Step>& steps) 
         row.insert(row.end(), {Cell(""), Cell("")});
         continue;
       }
-      const double ms = time_in_turn({guided_call(method_of(algorithm, step.features), study.device, inputs,
-                                                  memory_of(study.device))},
-                                     on_cuda ? study.effort : slow_effort(study))[0]
-                            .median;
+      const double ms = guided_ms(method_of(algorithm, step.features), study, inputs,
+                                  on_cuda ? study.effort : slow_effort(study));
       row.insert(row.end(), {Cell(ms, 4), Cell(ms * 1e9 / (pixels * step.features), 2)});
     }
     table.rows.push_back(std::move(row));
@@ -65,8 +63,7 @@ Table table_of(const char* title, const std::string& fixed) {
           "picoseconds a pixel and feature: equal where the cost is linear in both. With 24 / 6, features "
           "whose likelihood is below 2^-24 of the best one at every pixel of a tile are left out; with "
           "1000 / 1000 none is.",
-      {"size", "features"},
-      {}};
+      {"size", "features"}};
   for (const Algorithm& algorithm : algorithms)
     for (const char* unit : {"ms", "ps"})
       table.columns.push_back(fmt::format("{}: {}", algorithm.name, unit));

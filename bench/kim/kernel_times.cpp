@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
-#include "kim/inputs.hpp"
 #include "kim/kernels.hpp"
 
 namespace parafield::bench {
 namespace {
 
-double library_ms(const Study& study, const FlowMethod& method, const std::vector<Guided>& inputs) {
-  return time_in_turn({guided_call(method, study.device, inputs, memory_of(study.device))}, study.effort)[0]
-      .median;
-}
-
-FlowField library_flow(const Study& study, const FlowMethod& method, const Guided& input) {
-  return estimated(method, study.device, input.frame0, input.frame1, input.tracks);
+/// The library's time and flow with both precisions of a method.
+template <class Method>
+std::vector<KernelTime> library_times(const Study& study, const std::vector<Guided>& inputs, Method method,
+                                      const char* program, const char* exact, const char* fast) {
+  std::vector<KernelTime> times;
+  for (const Precision precision : precisions) {
+    method.precision = precision;
+    const double ms = guided_ms(method, study, inputs, study.effort);
+    times.push_back({program, precision == Precision::exact ? exact : fast, ms,
+                     times.empty() ? ms : times.front().ms,
+                     estimated(method, study.device, inputs[0].frame0, inputs[0].frame1, inputs[0].tracks)});
+  }
+  return times;
 }
 
 /// Time of a kernel as graphs, one for each input. The kernel has run before, so that none is loaded while a
@@ -33,21 +40,17 @@ KernelTime timed(const Study& study, const PaperKernels& kernels, int inputs, co
 std::vector<KernelTime> vote_kernel_times(const Study& study, const std::vector<Problem>& problems,
                                           const std::vector<Guided>& inputs, const MultiHypothesis& method) {
   check(cudaSetDevice(study.device.index), "cudaSetDevice");
-  MultiHypothesis fast = method;
-  fast.precision = Precision::fast;
-  const double library = library_ms(study, method, inputs);
+  auto library =
+      library_times(study, inputs, method, "library", "library, CUDA, exact", "library, CUDA, fast");
   const PaperKernels kernels(problems);
   std::vector<KernelTime> times;
   for (const auto& [form, name] :
        {std::pair{Form::by_label, "kernel, by label"}, std::pair{Form::product, "kernel, product"}}) {
     times.push_back(
-        timed(study, kernels, int(problems.size()), "kernel", name, library,
+        timed(study, kernels, int(problems.size()), "kernel", name, library[0].ms,
               [&kernels, form = form](cudaStream_t stream, int turn) { kernels.vote(stream, turn, form); }));
   }
-  times.push_back(
-      {"library", "library, CUDA, exact", library, library, library_flow(study, method, inputs[0])});
-  times.push_back({"library", "library, CUDA, fast", library_ms(study, fast, inputs), library,
-                   library_flow(study, fast, inputs[0])});
+  std::ranges::move(library, std::back_inserter(times));
   return times;
 }
 
@@ -55,9 +58,7 @@ std::vector<KernelTime> interpolation_kernel_times(const Study& study, const std
                                                    const std::vector<Guided>& inputs,
                                                    const DirectInterpolation& method) {
   check(cudaSetDevice(study.device.index), "cudaSetDevice");
-  DirectInterpolation fast = method;
-  fast.precision = Precision::fast;
-  const double library = library_ms(study, method, inputs);
+  auto library = library_times(study, inputs, method, "library, CUDA", "2^x, exact", "ex2, fast");
   const PaperKernels kernels(problems);
   using Exponential = PaperKernels::Exponential;
   std::vector<KernelTime> times;
@@ -66,14 +67,13 @@ std::vector<KernelTime> interpolation_kernel_times(const Study& study, const std
         std::pair{Exponential::constant, "table, constant memory"},
         std::pair{Exponential::shared, "table, shared memory"},
         std::pair{Exponential::texture, "table, texture"}}) {
-    times.push_back(timed(study, kernels, int(problems.size()), "kernel, a thread a pixel", name, library,
+    times.push_back(timed(study, kernels, int(problems.size()), "kernel, a thread a pixel", name,
+                          library[0].ms,
                           [&kernels, exponential = exponential](cudaStream_t stream, int turn) {
                             kernels.interpolate(stream, turn, exponential);
                           }));
   }
-  times.push_back({"library, CUDA", "2^x, exact", library, library, library_flow(study, method, inputs[0])});
-  times.push_back({"library, CUDA", "ex2, fast", library_ms(study, fast, inputs), library,
-                   library_flow(study, fast, inputs[0])});
+  std::ranges::move(library, std::back_inserter(times));
   return times;
 }
 

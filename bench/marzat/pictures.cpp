@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include "marzat/study.hpp"
+#include "common/study.hpp"
 
 namespace parafield::bench {
 namespace {
