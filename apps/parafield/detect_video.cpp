@@ -257,7 +257,7 @@ void detect_video(const DetectOptions& options) {
   check_labels(options, std::size_t(done.results));
 
   Report report = options.begin("detect", method, source.info().size, {});
-  add_device(report.json, describe_device(device));
+  report.json.update(device_json(describe_device(device)));
   const double frames = double(done.frames), moving = double(findings.moving) / double(findings.pixels);
   report.json["width"] = source.info().size.width;
   report.json["height"] = source.info().size.height;

@@ -8,6 +8,7 @@
 
 #include <ctime>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <tuple>
 
 namespace parafield::command {

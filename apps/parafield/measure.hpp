@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "parafield/device.hpp"
+#include "parafield/image.hpp"
 
 /// What all programs that measure share: timing and its statistics, the conditions of a run, tables. The
 /// command and the studies of bench/ use it; bench/common/measuring.py writes the same JSON.
@@ -70,6 +71,17 @@ Times measure(const Repeats& repeats, Timer& timer, Call call) {
     call(i);
     return timer.stop();
   });
+}
+
+/// Returns the memory that the device reads fastest.
+inline Memory memory_of(const Device& device) {
+  return device.kind == Device::Kind::cuda ? Memory::cuda(device.index) : Memory::host();
+}
+
+inline std::vector<FrameBuffer> copied(const std::vector<FrameBuffer>& frames, Memory memory) {
+  std::vector<FrameBuffer> there;
+  for (const FrameBuffer& frame : frames) there.push_back(frame.to(memory));
+  return there;
 }
 
 nlohmann::ordered_json times_json(const Times& times);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include "common/study.hpp"
 #include "kim/guided.hpp"
 
 namespace parafield::bench {

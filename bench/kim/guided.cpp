@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "common/study.hpp"
+
 namespace parafield::bench {
 
 FlowField estimated(const FlowMethod& method, const Device& device, const Frame& frame0, const Frame& frame1,
@@ -126,6 +128,8 @@ double guided_ms(const FlowMethod& method, const Study& study, std::span<const G
                  const Effort& effort) {
   return time_in_turn({guided_call(method, study.device, inputs, memory_of(study.device))}, effort)[0].median;
 }
+
+Effort slow_effort(const Study& study) { return study.quick ? study.effort : Effort{3, 100, 1}; }
 
 FrameBuffer classified(const FlowField& flow, float longest) {
   FlowField shown = flow.to(Memory::host());

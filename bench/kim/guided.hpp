@@ -3,10 +3,12 @@
 #include <span>
 #include <vector>
 
-#include "common/study.hpp"
+#include "common/timing.hpp"
 
 /// Flow from given tracks.
 namespace parafield::bench {
+
+struct Study;
 
 using Tracks = std::vector<Track>;
 
@@ -47,7 +49,7 @@ double guided_ms(const FlowMethod& method, const Study& study, std::span<const G
                  const Effort& effort);
 
 /// Effort for calls that take a second.
-inline Effort slow_effort(const Study& study) { return study.quick ? study.effort : Effort{3, 100, 1}; }
+Effort slow_effort(const Study& study);
 
 /// Colors of a flow field: full at `longest` px, black where it is not valid.
 FrameBuffer classified(const FlowField& flow, float longest);

@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 
+#include "common/study.hpp"
 #include "kim/kernels.hpp"
 
 namespace parafield::bench {

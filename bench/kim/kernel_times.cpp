@@ -3,6 +3,7 @@
 #include <iterator>
 #include <utility>
 
+#include "common/study.hpp"
 #include "kim/kernels.hpp"
 
 namespace parafield::bench {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/study.hpp"
 #include "kim/guided.hpp"
 
 namespace parafield::bench {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 
+#include "common/study.hpp"
 #include "kim/guided.hpp"
 
 namespace parafield::bench {

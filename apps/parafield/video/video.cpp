@@ -153,7 +153,7 @@ void run(const VideoCommandOptions& options) {
   if (!options.method.preset.empty()) report.json["preset"] = options.method.preset;
   report.json["parameters"] = parameters_json(parameters_of(method));
   report.json.update(parameters_json(parameters_of(options.task)));
-  add_device(report.json, info);
+  report.json.update(device_json(info));
   std::int64_t frames = 0, flows = 0;
   int failed = 0;
   Json videos = Json::array();
