@@ -89,6 +89,12 @@ nlohmann::ordered_json times_json(const Times& times);
 /// Returns the JSON of a device: device, device_name, instruction_set and, on a CPU, threads.
 nlohmann::ordered_json device_json(const DeviceInfo& info);
 
+/// Measures the bandwidth of a copy within a device's memory, in bytes per second, loads and stores both
+/// counted: the median of several copies of up to 4 GiB on a GPU, and of 128 MiB by the device's threads on a
+/// CPU. On the CPU each thread copies its share several times, because otherwise starting threads would take
+/// a large part of the time.
+double copy_bandwidth(const DeviceInfo& info);
+
 /// Returns a line of text about a device, for example "cpu: AMD EPYC, v4, 2 threads".
 std::string device_text(const DeviceInfo& info);
 

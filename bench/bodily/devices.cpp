@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <cstring>
 #include <fstream>
 
 #include "common/study.hpp"
@@ -17,7 +14,7 @@ namespace {
 
 /// Facts about a device; NaN where they are not known.
 struct Facts {
-  double core_mhz = NAN, processor_mhz = NAN, processors = NAN, gigabytes_a_second = NAN;
+  double core_mhz = NAN, processor_mhz = NAN, processors = NAN;
 };
 
 /// The processor's clock as the system states it now.
@@ -28,27 +25,10 @@ double clock_of_cpu() {
   return NAN;
 }
 
-constexpr std::size_t copied = std::size_t(256) << 20;  // bytes
-
-/// The best of a few copies, each of which reads and writes `copied` bytes.
-template <class Copy>
-double copy_speed(int repeats, Copy copy) {
-  using Clock = std::chrono::steady_clock;
-  double best = 1e300;
-  for (int i = 0; i < repeats; ++i) {
-    const auto begin = Clock::now();
-    copy();
-    best = std::min(best, std::chrono::duration<double>(Clock::now() - begin).count());
-  }
-  return 2 * double(copied) / best * 1e-9;
-}
-
 Facts facts_of(const Study& study) {
   if (!study.on_cuda()) {
-    std::vector<unsigned char> from(copied, 1), to(copied, 2);
     const double clock = clock_of_cpu();
-    return {clock, clock, double(describe_device(study.device).threads),
-            copy_speed(study.quick ? 1 : 5, [&] { std::memcpy(to.data(), from.data(), copied); })};
+    return {clock, clock, double(describe_device(study.device).threads)};
   }
   Facts facts;
 #ifdef PARAFIELD_HAS_CUDA
@@ -61,12 +41,6 @@ Facts facts_of(const Study& study) {
   constexpr int lanes = 128;  // of a multiprocessor, since compute capability 8.6 and in 9.0
   facts.core_mhz = facts.processor_mhz = attribute(cudaDevAttrClockRate) / 1000;
   facts.processors = attribute(cudaDevAttrMultiProcessorCount) * lanes;
-  const DeviceArray<unsigned char> from(copied), to(copied);
-  const CudaStream stream;
-  facts.gigabytes_a_second = copy_speed(20, [&] {
-    check(cudaMemcpyAsync(to.get(), from.get(), copied, cudaMemcpyDeviceToDevice, stream), "cudaMemcpyAsync");
-    stream.synchronize();
-  });
 #endif
   return facts;
 }
@@ -81,14 +55,18 @@ std::vector<Table> device_tables(const Study& study) {
       "The thesis's GPUs as its table 2.1 states them, and this device. A GPU's stream processors are its "
       "multiprocessors times 128 lanes, and its clock is the highest one. A CPU has the threads that the "
       "library uses, and the clock that the system states at the time. Bandwidth: the thesis's is the "
-      "maker's; here it is measured by the best of several copies of 256 MiB, read and written (on a CPU "
-      "by one thread).",
+      "maker's; here it is measured by copies within the memory, read and written, with all threads on a "
+      "CPU.",
       {"", "8400 GS", "8800 GTX", "GTX 280", info.name},
       {{"core clock, MHz", 450, 575, 602, {facts.core_mhz, 0}},
        {"stream processor clock, MHz", 900, 1350, 1296, {facts.processor_mhz, 0}},
        {"stream processors", 16, 128, 240, {facts.processors, 0}},
        {"device memory, MB", 256, 768, 1024, {double(info.memory) / 1048576, 0}},
-       {"memory bandwidth, GB/s", {6.4, 1}, {86.4, 1}, {141.7, 1}, {facts.gigabytes_a_second, 1}}},
+       {"memory bandwidth, GB/s",
+        {6.4, 1},
+        {86.4, 1},
+        {141.7, 1},
+        {command::copy_bandwidth(info) * 1e-9, 1}}},
       {"8400 GS", "8800 GTX", "GTX 280"},
       0};
   return {std::move(table)};

@@ -116,51 +116,6 @@ const StereoScene* find(const LabelScenes& scenes, const char* name) {
   return nullptr;
 }
 
-/// Luma rounded to whole numbers, as the prototype reads it.
-FrameBuffer whole_luma(const FrameBuffer& frame) {
-  if (channels(frame.format()) == 1) return frame.to(Memory::host());
-  FrameBuffer result(frame.size(), PixelFormat::gray_u8);
-  for (int y = 0; y < frame.size().height; ++y) {
-    const auto* from = static_cast<const std::uint8_t*>(frame.row(y));
-    auto* to = static_cast<std::uint8_t*>(result.row(y));
-    for (int x = 0; x < frame.size().width; ++x, from += 3)
-      to[x] = std::uint8_t(std::lround(0.299 * from[0] + 0.587 * from[1] + 0.114 * from[2]));
-  }
-  return result;
-}
-
-Table bound_table(const Study& study, const StereoScene& tsukuba) {
-  constexpr double bound = 16760;
-  Table table{
-      "Tsukuba beside a lower bound",
-      "The paper's model with 15 labels. Luma is rounded to whole numbers before it is smoothed, as in the "
-      "prototype that found the lower bound of 16760 (and an energy of 16799 by TRW-S). The row WTA shows "
-      "how far the prototype's energies differ from these.",
-      {"solver", "precision", "energy", "energy / bound", "at most", "reached", "prototype's energy"}};
-  const FrameBuffer left = whole_luma(tsukuba.left), right = whole_luma(tsukuba.right);
-  const StereoEnergy energy = paper_energy(15);
-  const auto add = [&](const std::string& solver, const std::string& precision, const StereoMethod& method,
-                       double most, double prototype) {
-    const double found = solved<Stereo>(study.device, method, left, right).energy;
-    table.add(solver, precision, Cell(found, 0), Cell(found / bound, 4), Cell(most, 3),
-              std::isnan(most) ? "" : yes_no(found <= most * bound), Cell(prototype, 0));
-  };
-  add("WTA", "", WinnerTakesAll<StereoEnergy>{energy}, NAN, 195909);
-  add("ICM all at once", "", Icm<StereoEnergy>{energy, 10, SiteOrder::all_at_once}, NAN, 96773);
-  add("ICM colored", "", Icm<StereoEnergy>{energy, 30, SiteOrder::colored}, NAN, 57861);
-  add("SA", "", annealing(study, energy), NAN, 17785);
-  struct Known {
-    Steps steps;
-    double most, prototype;
-  };
-  for (const Known& known : {Known{{1, 30}, NAN, 19316}, Known{{5, 3}, NAN, 18311},
-                             Known{{5, 6}, 1.07, 17758}, Known{{5, 20}, 1.045, 17377}})
-    for (const Precision precision : precisions)
-      add("BP " + text(known.steps), name_of(precision), propagation(energy, known.steps, precision),
-          known.most, known.prototype);
-  return table;
-}
-
 Table error_table(const Study& study, const LabelScenes& scenes) {
   Table table{
       "Errors of disparities",
@@ -196,7 +151,6 @@ Table error_table(const Study& study, const LabelScenes& scenes) {
 std::vector<Table> quality_tables(const Study& study) {
   const LabelScenes scenes = label_scenes(study);
   std::vector<Table> tables{paper_energy_table(study, scenes), peer_energy_table(study, scenes)};
-  if (const StereoScene* tsukuba = find(scenes, "tsukuba")) tables.push_back(bound_table(study, *tsukuba));
   if (Table table = error_table(study, scenes); !table.rows.empty()) tables.push_back(std::move(table));
   return tables;
 }

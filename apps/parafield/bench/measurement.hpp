@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <atomic>
-#include <cstring>
 #include <exception>
 #include <numeric>
 #include <thread>
@@ -235,38 +234,6 @@ Measurement measure_case(const Case<Task>& one, const BenchSequence<Task>& scene
     measured.data = score_sequence(of_data, *data);
   }
   return measured;
-}
-
-/// Measures the bandwidth of a copy within a device's memory, in bytes per second, loads and stores both
-/// counted: the median of several copies of up to 4 GiB on a GPU, and of 128 MiB by the device's threads on a
-/// CPU. On the CPU each thread copies its share several times, because otherwise starting threads would take
-/// a large part of the time.
-inline double copy_bandwidth(const DeviceInfo& info) {
-  const bool is_cpu = info.device.kind == Device::Kind::cpu;
-  const std::size_t most = std::size_t(is_cpu ? 128 : 4096) << 20, bytes = std::min(most, info.memory / 16);
-  const int parts = is_cpu ? std::max(1, info.threads) : 1, times = is_cpu ? 2 : 1, width = 1 << 16;
-  const Size part{width, int(bytes / std::size_t(width) / std::size_t(parts))};
-  std::vector<FrameBuffer> from, to;
-  for (int i = 0; i < parts; ++i)
-    for (std::vector<FrameBuffer>* list : {&from, &to})
-      list->emplace_back(part, PixelFormat::gray_u8, memory_of(info.device));
-  if (is_cpu)  // touches all pages
-    for (std::vector<FrameBuffer>* list : {&from, &to})
-      for (FrameBuffer& frame : *list)
-        for (int y = 0; y < part.height; ++y) std::memset(frame.row(y), 1, std::size_t(width));
-  const auto copy = [&](std::size_t i) {
-    const Frame source = from[i], destination = to[i];
-    for (int j = 0; j < times; ++j)
-      detail::copy(const_cast<void*>(destination.data), destination.pitch, destination.memory, source.data,
-                   source.pitch, source.memory, width, part.height);
-  };
-  Timer timer(Device::cpu());
-  const Times measured = measure({.fixed = 8}, timer, [&](int) {
-    std::vector<std::jthread> threads;
-    for (std::size_t i = 1; i < from.size(); ++i) threads.emplace_back(copy, i);
-    copy(0);
-  });
-  return 2 * double(part.width) * part.height * parts * times / (measured.median / 1000);
 }
 
 }  // namespace parafield::command
