@@ -75,7 +75,7 @@ class Quietness:
 
 
 def device_json(device, threads=None):
-    found = {"device": str(device), "device_name": device.name, "instruction_set": device.instruction_set}
+    found = {"device": device.device, "device_name": device.name, "instruction_set": device.instruction_set}
     return found | ({"threads": threads or device.threads} if found["device"] == "cpu" else {})
 
 
