@@ -15,17 +15,6 @@ struct Case {
   Image<std::uint8_t> ground = {};  ///< 0 in the sky; no data = no sky
 };
 
-/// Frames middle - 3 to middle + 3 of Yosemite with clouds; no frames if a file is missing.
-Case yosemite_case(const Study& study, int middle, std::string name) {
-  Case found{std::move(name), {}};
-  for (int i = middle - 3; study.data && i <= middle + 3; ++i) {
-    const fs::path file = *study.data / "yosemite" / "clouds" / fmt::format("yos{:02}.png", i);
-    if (!fs::exists(file)) return {};
-    found.frames.push_back(read_frame(file));
-  }
-  return found;
-}
-
 std::vector<Case> cases(const Study& study) {
   std::vector<Case> list;
   struct Known {
@@ -36,11 +25,11 @@ std::vector<Case> cases(const Study& study) {
                              Known{8, "clouds/flow09.flo", "Yosemite, yos08, truth of yos09"},
                              Known{10, "noclouds/yos08_nosky.flo", "Yosemite, yos10"},
                              Known{11, "noclouds/yos09_nosky.flo", "Yosemite, yos11"}}) {
-    Case found = yosemite_case(study, known.middle, known.name);
-    if (found.frames.empty()) continue;
-    found.truth = read_flow(*study.data / "yosemite" / known.truth);
-    found.ground = read_mask(*study.data / "yosemite" / "clouds" / "mask_ground.png");
-    list.push_back(std::move(found));
+    std::vector<FrameBuffer> frames = read_yosemite(study.data, known.middle - 3, known.middle + 3);
+    if (frames.empty()) continue;
+    const fs::path folder = *study.data / "yosemite";
+    list.push_back({known.name, std::move(frames), read_flow(folder / known.truth),
+                    read_mask(folder / "clouds" / "mask_ground.png")});
   }
   Scene scene = render_scene("affine", {.size = study.size(yosemite), .frames = 7});
   list.push_back({"rendered affine", std::move(scene.frames), std::move(scene.flow[3])});
@@ -66,19 +55,14 @@ FlowField estimated(const Study& study, const ThesisMethod& thesis, const Case& 
 
 /// Figs. 5.1 and 5.2: the middle frame, and the flow of both methods as arrows.
 void draw_flow(const Study& study, const Case& which, const std::string& prefix) {
-  const auto add = [&](const char* figure, const std::string& caption, const std::string& what,
-                       const In<Frame>& picture) {
-    study.pictures.add(figure, fmt::format("{}: {}", which.name, caption), prefix + what, picture);
-  };
-  add("Fig. 5.1", "frame", "frame", which.frames[3]);
+  study.pictures.of("Fig. 5.1", which.name, prefix)("frame", "frame", which.frames[3]);
   for (const ThesisMethod& thesis : thesis_methods()) {
-    const char* const figure = thesis.name == "tensor" ? "Fig. 5.1" : "Fig. 5.2";
+    const auto add = study.pictures.of(thesis.name == "tensor" ? "Fig. 5.1" : "Fig. 5.2", which.name, prefix);
     const FlowField flow = estimated(study, thesis, which);
-    add(figure, thesis.name + ", arrows of four times its length", thesis.name,
+    add(thesis.name, thesis.name + ", arrows of four times its length",
         draw_arrows(which.frames[3], flow, {.step = 18, .scale = 4}));
     if (which.truth.u)
-      add(figure, "its error, white from 2 px on", thesis.name + "-error",
-          color_errors(flow, which.truth, 2));
+      add(thesis.name + "-error", "its error, white from 2 px on", color_errors(flow, which.truth, 2));
   }
 }
 
@@ -137,8 +121,9 @@ void draw_figures(const Study& study) {
   Scene scene = render_scene("flythrough", {.size = study.size(yosemite), .frames = 7});
   draw_flow(study, {"rendered flythrough", std::move(scene.frames), std::move(scene.flow[3])},
             "bodily-flythrough-");
-  const Case real = study.quick ? Case{} : yosemite_case(study, 8, "Yosemite, 8th frame");
-  if (!real.frames.empty()) draw_flow(study, real, "real/bodily-yosemite-");
+  std::vector<FrameBuffer> real = read_yosemite(study.data, 5, 11);
+  if (!study.quick && !real.empty())
+    draw_flow(study, {"Yosemite, 8th frame", std::move(real)}, "real/bodily-yosemite-");
 }
 
 }  // namespace parafield::bench

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "bodily/inputs.hpp"
-#include "bodily/naive.hpp"
+#include "bodily/kernels.hpp"
 
 namespace parafield::bench {
 namespace {

@@ -27,20 +27,18 @@ constexpr auto stage_tables = nullptr, tile_tables = nullptr, separable_tables =
                memory_tables = nullptr;
 #endif
 
-}  // namespace parafield::bench
-
-int main(int argc, char** argv) {
-  using namespace parafield::bench;
-  return run_study(
-      argc, argv,
-      {.about = "Bodily 2009: frames a second, errors, kernels, tiles, convolutions, memory, lines of code",
-       .title = "Bodily's study of gradient tensors and ridge regression",
-       .parts = {{"devices", device_tables},
-                 {"table", performance_tables},
-                 {"lines", line_tables},
-                 {"stages", stage_tables, true},
-                 {"tiles", tile_tables, true},
-                 {"separable", separable_tables, true},
-                 {"memory", memory_tables, true}},
-       .draw = draw_figures});
+StudyProgram study_program() {
+  return {
+      .about = "Bodily 2009: frames a second, errors, kernels, tiles, convolutions, memory, lines of code",
+      .title = "Bodily's study of gradient tensors and ridge regression",
+      .parts = {{"devices", device_tables},
+                {"table", performance_tables},
+                {"lines", line_tables},
+                {"stages", stage_tables, true},
+                {"tiles", tile_tables, true},
+                {"separable", separable_tables, true},
+                {"memory", memory_tables, true}},
+      .draw = draw_figures};
 }
+
+}  // namespace parafield::bench

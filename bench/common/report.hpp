@@ -37,9 +37,6 @@ struct Table {
   }
 };
 
-/// "yes" or "no".
-inline const char* yes_no(bool value) { return value ? "yes" : "no"; }
-
 /// For example "640x480".
 std::string size_text(Size size);
 

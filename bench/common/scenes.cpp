@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "common/scenes.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -150,6 +152,16 @@ std::optional<Pair> read_pair(const fs::path& data, std::string_view name) {
             {}};
   if (mask) pair.mask = read_mask(folder / mask);
   return pair;
+}
+
+std::vector<FrameBuffer> read_yosemite(const std::optional<fs::path>& data, int first, int last) {
+  std::vector<FrameBuffer> frames;
+  for (int i = first; data && i <= last; ++i) {
+    const fs::path file = *data / "yosemite" / "clouds" / fmt::format("yos{:02}.png", i);
+    if (!fs::exists(file)) return {};
+    frames.push_back(read_frame(file));
+  }
+  return frames;
 }
 
 Pair rendered_pair(std::string_view name, Size size) {

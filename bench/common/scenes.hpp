@@ -28,6 +28,9 @@ std::optional<std::filesystem::path> data_folder(const std::string& given);
 /// pair of Middlebury's. Empty if its truth is missing.
 std::optional<Pair> read_pair(const std::filesystem::path& data, std::string_view name);
 
+/// Frames `first` to `last` of Yosemite with clouds; none if one is missing.
+std::vector<FrameBuffer> read_yosemite(const std::optional<std::filesystem::path>& data, int first, int last);
+
 /// The first pair of the scene `name`.
 Pair rendered_pair(std::string_view name, Size size);
 

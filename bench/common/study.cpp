@@ -52,8 +52,6 @@ void run(const Options& options, const StudyProgram& program, const std::vector<
     write(header, tables, pictures.list(), options.markdown_file, options.json_file);
 }
 
-}  // namespace
-
 int run_study(int argc, char** argv, const StudyProgram& program) {
   std::vector<StudyPart> parts = program.parts;
   parts.push_back({"pictures", [&](const Study& study) -> std::vector<Table> {
@@ -93,4 +91,9 @@ int run_study(int argc, char** argv, const StudyProgram& program) {
   }
 }
 
+}  // namespace
 }  // namespace parafield::bench
+
+int main(int argc, char** argv) {
+  return parafield::bench::run_study(argc, argv, parafield::bench::study_program());
+}

@@ -40,7 +40,7 @@ struct StudyProgram {
   Effort effort = {};
 };
 
-/// main() of a study.
-int run_study(int argc, char** argv, const StudyProgram& program);
+/// Each study defines it, and common/study.cpp has the main() that runs it.
+StudyProgram study_program();
 
 }  // namespace parafield::bench

@@ -24,9 +24,7 @@ BeliefPropagation<DisplacementEnergy> motion_method() {
 /// Fig. 1: left image, truth, WTA, ICM, belief propagation. Files begin with `prefix`.
 void draw_disparities(const Study& study, const StereoScene& scene, const std::string& prefix) {
   const auto method = stereo_method(scene.disparities);
-  const auto add = [&](const char* what, const std::string& caption, const In<Frame>& picture) {
-    study.pictures.add("Fig. 1", scene.name + ": " + caption, prefix + what, picture);
-  };
+  const auto add = study.pictures.of("Fig. 1", scene.name, prefix);
   const auto solved = [&](const StereoMethod& solver) {
     return estimate_disparity(scene.left, scene.right, solver, {.device = study.device});
   };
@@ -44,9 +42,7 @@ void draw_disparities(const Study& study, const StereoScene& scene, const std::s
 void draw_motion(const Study& study, const std::string& name, const std::string& prefix,
                  const In<Frame>& older, const In<Frame>& newer) {
   const FlowField flow = estimate_flow(older, newer, motion_method(), {.device = study.device});
-  const auto add = [&](const char* what, const char* caption, const In<Frame>& picture) {
-    study.pictures.add("Fig. 2", name + ": " + caption, prefix + what, picture);
-  };
+  const auto add = study.pictures.of("Fig. 2", name, prefix);
   add("older", "older image", older);
   add("colors", "motion, full color 7 px", with_legend(color_flow(flow, {.max_motion = 7}), {}, 7));
   add("arrows", "motion as arrows, twice its length", draw_arrows(older, flow, {.step = 16, .scale = 2}));
@@ -65,9 +61,7 @@ float largest(const DisparityField& field) {
 void draw_clouds(const Study& study) {
   const Scene scene = render_scene("clouds", {.size = study.size({320, 320}), .frames = 4, .seed = 2});
   const FrameBuffer &left = scene.frames[0], &right = scene.frames[1], &next = scene.frames[2];
-  const auto add = [&](const char* what, const std::string& caption, const In<Frame>& picture) {
-    study.pictures.add("Clouds", "clouds: " + caption, std::string("grauer_gray-clouds-") + what, picture);
-  };
+  const auto add = study.pictures.of("Clouds", "clouds", "grauer_gray-clouds-");
   add("left", "image of the left satellite", left);
 
   const float most = largest(scene.disparity[0]);

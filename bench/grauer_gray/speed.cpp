@@ -70,39 +70,14 @@ Times times_of(const Study& study, const Run& run, Precision precision, Memory m
   }
 }
 
-/// Bandwidth stated by the maker, bytes per second; NaN for other devices.
-double bandwidth(const Device& device) {
-  const std::string name = describe_device(device).name;
-  const auto is = [&](const char* part) { return name.find(part) != std::string::npos; };
-  if (is("H100 80GB HBM3")) return 3.35e12;
-  if (is("H200")) return 4.8e12;
-  return NAN;
-}
-
-/// Milliseconds for the values that iterations must move: for each label of half of the pixels four messages
-/// in, four out and a data cost.
-double floor_ms(const Run& run, Precision precision, double bandwidth) {
-  double pixels = 0;
-  Size size = run.size;
-  for (int level = 0; level < levels_of(run.levels, run.size); ++level) {
-    pixels += double(size.width) * size.height;
-    size = {(size.width + 1) / 2, (size.height + 1) / 2};
-  }
-  const double values = pixels / 2 * run.labels() * 9 * run.iterations;
-  return values * (precision == Precision::exact ? 4 : 2) / bandwidth * 1e3;
-}
-
 Table peer_table(const Study& study) {
   Table table{
       "Beside a public code",
       "Belief propagation of stereo, with frames and disparities in the device's memory: smoothing (sigma "
       "1), data costs, all levels and the result are included; three pairs in turn. Messages have 32 bits "
-      "(`exact`) or 16 (`fast`). Floor: labels x 9 values x half the pixels x iterations, summed over the "
-      "levels, of 4 or 2 bytes, at the memory's bandwidth as its maker states it; values that stay in caches "
-      "go below it. Peer: a public CUDA code on an H100, with 32-bit floats (`exact`) or bf16 (`fast`); for "
-      "the first size there is one figure.",
-      {"size", "labels", "levels x iterations", "precision", "ms", "least ms", "floor ms",
-       "share of the floor", "peer ms (H100)"},
+      "(`exact`) or 16 (`fast`). Peer: a public CUDA code on an H100, with 32-bit floats (`exact`) or bf16 "
+      "(`fast`); for the first size there is one figure.",
+      {"size", "labels", "levels x iterations", "precision", "ms", "least ms", "peer ms (H100)"},
       {},
       {"peer ms (H100)"}};
   struct Peer {
@@ -114,15 +89,12 @@ Table peer_table(const Study& study) {
                                    {{450, 375}, 64, {4.4, 2.9}},
                                    {{900, 750}, 128, {40.1, 24.7}},
                                    {{900, 750}, 256, {98, 85}}};
-  const double moved = bandwidth(study.device);
   for (const Peer& peer : peers)
     for (const Precision precision : precisions) {
       const Run run = scaled(study, {.size = peer.size, .range = peer.labels});
       const Times times = times_of(study, run, precision, memory_of(study.device));
-      const double floor = floor_ms(run, precision, moved);
       table.add(size_text(run.size), run.labels(), run.steps(), name_of(precision), Cell(times.median, 3),
-                Cell(times.min, 3), Cell(floor, 3), Cell(floor / times.median, 2),
-                Cell(peer.ms[std::size_t(precision)], 2));
+                Cell(times.min, 3), Cell(peer.ms[std::size_t(precision)], 2));
     }
   return table;
 }

@@ -7,21 +7,20 @@ namespace parafield::bench {
 
 /// Times, next to times of a public code and of the paper.
 std::vector<Table> speed_tables(const Study& study);
-/// Energies, next to energies of other solvers and a lower bound; errors of disparities.
+/// Energies, next to energies of other solvers; errors of disparities.
 std::vector<Table> quality_tables(const Study& study);
 /// Disparities and motion (figs. 1 and 2) of rendered scenes and, where they are found, of Tsukuba and of clouds
 /// of hurricane Irma. Also heights and motion of rendered clouds, next to their truth.
 void draw_figures(const Study& study);
 
-}  // namespace parafield::bench
-
-int main(int argc, char** argv) {
-  using namespace parafield::bench;
-  return run_study(argc, argv,
-                   {.about = "Grauer-Gray, Kambhamettu, Palaniappan 2008: times, energies and errors of "
-                             "belief propagation, pictures",
-                    .title = "Grauer-Gray's study of belief propagation",
-                    .parts = {{"speed", speed_tables}, {"quality", quality_tables}},
-                    .draw = draw_figures,
-                    .effort = {5, 200, 1}});
+StudyProgram study_program() {
+  return {.about =
+              "Grauer-Gray, Kambhamettu, Palaniappan 2008: times, energies and errors of "
+              "belief propagation, pictures",
+          .title = "Grauer-Gray's study of belief propagation",
+          .parts = {{"speed", speed_tables}, {"quality", quality_tables}},
+          .draw = draw_figures,
+          .effort = {5, 200, 1}};
 }
+
+}  // namespace parafield::bench

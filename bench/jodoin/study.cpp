@@ -12,15 +12,12 @@ std::vector<Table> quality_tables(const Study& study);
 /// The label fields of each solver on rendered scenes: fig. 1.
 void draw_label_fields(const Study& study);
 
-}  // namespace parafield::bench
-
-int main(int argc, char** argv) {
-  using namespace parafield::bench;
-  return run_study(
-      argc, argv,
-      {.about = "Jodoin, Mignotte, St-Amour 2005: speed-up, energies and errors of label fields, pictures",
-       .title = "Jodoin's study of label fields",
-       .parts = {{"speed", speed_tables}, {"quality", quality_tables}},
-       .draw = draw_label_fields,
-       .effort = {1, 30, 0.02}});
+StudyProgram study_program() {
+  return {.about = "Jodoin, Mignotte, St-Amour 2005: speed-up, energies and errors of label fields, pictures",
+          .title = "Jodoin's study of label fields",
+          .parts = {{"speed", speed_tables}, {"quality", quality_tables}},
+          .draw = draw_label_fields,
+          .effort = {1, 30, 0.02}};
 }
+
+}  // namespace parafield::bench

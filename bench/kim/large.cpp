@@ -121,17 +121,15 @@ Table table_of(const Study& study, Size size) {
 
 void draw_large(const Study& study) {
   const Poles poles = poles_scene(study.size(qvga));
-  const auto add = [&](const char* figure, const std::string& caption, const std::string& what,
-                       const In<Frame>& picture) {
-    study.pictures.add(figure, "poles: " + caption, "kim-poles-" + what, picture);
-  };
-  add("Fig. 6", "first frame and given tracks", "frame0", with_tracks(poles.frame0, poles.given));
-  add("Fig. 6", "second frame", "frame1", poles.frame1);
-  add("Fig. 6", fmt::format("true flow, full color {:.1f} px", poles.longest), "truth",
+  const auto add = study.pictures.of("Fig. 6", "poles", "kim-poles-");
+  add("frame0", "first frame and given tracks", with_tracks(poles.frame0, poles.given));
+  add("frame1", "second frame", poles.frame1);
+  add("truth", fmt::format("true flow, full color {:.1f} px", poles.longest),
       color_flow(poles.truth, {.max_motion = poles.longest}));
   const auto add_flow = [&](const std::string& caption, const std::string& what, const FlowField& flow) {
-    add("Fig. 7", caption, what, classified(flow, poles.longest));
-    add("Fig. 7", "its error, white from 8 px on", what + "-error", color_errors(flow, poles.truth, 8));
+    const auto add_result = study.pictures.of("Fig. 7", "poles", "kim-poles-");
+    add_result(what, caption, classified(flow, poles.longest));
+    add_result(what + "-error", "its error, white from 8 px on", color_errors(flow, poles.truth, 8));
   };
   for (const Setting& setting : settings())
     if (*setting.picture)

@@ -218,14 +218,11 @@ Table table_of(const Study& study, const char* name) {
 
 void draw(const Study& study, const char* name) {
   const PoleScene scene = pole_scene(name, study.size(qvga), 1, study.device);
-  const auto add = [&](const char* figure, const std::string& caption, const char* what,
-                       const In<Frame>& picture) {
-    study.pictures.add(figure, fmt::format("{}: {}", name, caption), fmt::format("kim-{}-{}", name, what),
-                       picture);
-  };
-  add("Fig. 3", "first frame and tracks", "frame0", with_tracks(scene.frame0, scene.tracks));
-  add("Fig. 3", "second frame", "frame1", scene.frame1);
-  add("Fig. 3", fmt::format("true flow, full color {:g} px", longest), "truth",
+  const std::string prefix = fmt::format("kim-{}-", name);
+  const auto add = study.pictures.of("Fig. 3", name, prefix);
+  add("frame0", "first frame and tracks", with_tracks(scene.frame0, scene.tracks));
+  add("frame1", "second frame", scene.frame1);
+  add("truth", fmt::format("true flow, full color {:g} px", longest),
       color_flow(scene.truth, {.max_motion = longest}));
   const char* const files[] = {"direct", "direct-one", "hypotheses", "propagation"};
   int drawn = 0;
@@ -233,9 +230,9 @@ void draw(const Study& study, const char* name) {
     if (!*way.figure) continue;
     const FlowField flow = flow_of(way, scene, study.device);
     const std::string file = files[drawn++];
-    add(way.figure, way.name, file.c_str(), classified(flow, longest));
-    add(way.figure, "its error, white from 4 px on", (file + "-error").c_str(),
-        color_errors(flow, scene.truth, 4));
+    const auto add_result = study.pictures.of(way.figure, name, prefix);
+    add_result(file, way.name, classified(flow, longest));
+    add_result(file + "-error", "its error, white from 4 px on", color_errors(flow, scene.truth, 4));
   }
 }
 

@@ -26,26 +26,24 @@ std::vector<Table> hybrid_tables(const Study& study);
 constexpr auto hybrid_tables = nullptr;
 #endif
 
-}  // namespace parafield::bench
-
-int main(int argc, char** argv) {
-  using namespace parafield::bench;
-  return run_study(
-      argc, argv,
-      {.about = "Kim, Hwangbo, Kanade 2009: thin poles, large motion, times, forms of the votes, "
-                "costs; pictures",
-       .title = "Kim's study of flow guided by features",
-       .parts = {{"pole", pole_tables},
-                 {"large", large_tables},
-                 {"times", time_tables},
-                 {"forms", form_tables},
-                 {"exp", exponential_tables},
-                 {"cost", cost_tables},
-                 {"hybrid", hybrid_tables, true}},
-       .draw =
-           [](const Study& study) {
-             draw_poles(study);
-             draw_large(study);
-           },
-       .effort = {.seconds = 0.5}});  // the calls are many and short
+StudyProgram study_program() {
+  return {.about =
+              "Kim, Hwangbo, Kanade 2009: thin poles, large motion, times, forms of the votes, "
+              "costs; pictures",
+          .title = "Kim's study of flow guided by features",
+          .parts = {{"pole", pole_tables},
+                    {"large", large_tables},
+                    {"times", time_tables},
+                    {"forms", form_tables},
+                    {"exp", exponential_tables},
+                    {"cost", cost_tables},
+                    {"hybrid", hybrid_tables, true}},
+          .draw =
+              [](const Study& study) {
+                draw_poles(study);
+                draw_large(study);
+              },
+          .effort = {.seconds = 0.5}};  // the calls are many and short
 }
+
+}  // namespace parafield::bench

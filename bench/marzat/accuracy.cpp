@@ -47,21 +47,19 @@ struct Sequence {
   int first = 0;  ///< number of the first frame
 };
 
-std::optional<Sequence> yosemite_sequence(const std::filesystem::path& data) {
-  const auto folder = data / "yosemite" / "clouds";
-  if (!std::filesystem::exists(folder / "flow09.flo")) return {};
+std::vector<Sequence> sequences(const Study& study) {
+  std::vector<Sequence> list;
   constexpr int first = 2, last = 10, with_truth = 9;
-  Sequence sequence{"clouds ground", {}, {}, read_mask(folder / "mask_ground.png"), first};
-  for (int i = first; i <= last; ++i)
-    sequence.frames.push_back(read_frame(folder / fmt::format("yos{:02}.png", i)));
-  for (int i = first; i < last; ++i)
-    sequence.truth.push_back(i == with_truth ? read_flow(folder / "flow09.flo") : FlowField{});
-  return sequence;
-}
-
-Sequence rendered_sequence(const Study& study) {
+  if (auto frames = read_yosemite(study.data, first, last); !frames.empty()) {
+    const auto folder = *study.data / "yosemite" / "clouds";
+    std::vector<FlowField> truth(last - first);
+    truth[with_truth - first] = read_flow(folder / "flow09.flo");
+    list.push_back(
+        {"clouds ground", std::move(frames), std::move(truth), read_mask(folder / "mask_ground.png"), first});
+  }
   Scene scene = render_scene("layers", {.size = study.size(yosemite), .frames = study.quick ? 3 : 9});
-  return {"rendered layers", std::move(scene.frames), std::move(scene.flow), {}, 0};
+  list.push_back({"rendered layers", std::move(scene.frames), std::move(scene.flow), {}});
+  return list;
 }
 
 /// The paper's parameters, except these.
@@ -107,13 +105,8 @@ std::vector<Table> accuracy_tables(const Study& study) {
 }
 
 std::vector<Table> temporal_tables(const Study& study) {
-  std::vector<Sequence> sequences;
-  if (study.data)
-    if (auto real = yosemite_sequence(*study.data)) sequences.push_back(std::move(*real));
-  sequences.push_back(rendered_sequence(study));
-
   std::vector<Table> tables;
-  for (const Sequence& sequence : sequences) {
+  for (const Sequence& sequence : sequences(study)) {
     Table table{
         fmt::format("Section 2.3: temporal refinement, {}", sequence.name),
         fmt::format(

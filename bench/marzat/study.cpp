@@ -14,14 +14,11 @@ std::vector<Table> time_tables(const Study& study);
 /// Figs. 4, 5, 6 and 9 on rendered scenes and, if they are found, on real sequences.
 void draw_figures(const Study& study);
 
-}  // namespace parafield::bench
-
-int main(int argc, char** argv) {
-  using namespace parafield::bench;
-  return run_study(
-      argc, argv,
-      {.about = "Marzat, Dumortier, Ducrot 2009: errors, trade-off, steps, speed-up, temporal refinement",
-       .title = "Marzat's study of Lucas-Kanade",
-       .parts = {{"times", time_tables}, {"accuracy", accuracy_tables}, {"temporal", temporal_tables}},
-       .draw = draw_figures});
+StudyProgram study_program() {
+  return {.about = "Marzat, Dumortier, Ducrot 2009: errors, trade-off, steps, speed-up, temporal refinement",
+          .title = "Marzat's study of Lucas-Kanade",
+          .parts = {{"times", time_tables}, {"accuracy", accuracy_tables}, {"temporal", temporal_tables}},
+          .draw = draw_figures};
 }
+
+}  // namespace parafield::bench

@@ -9,25 +9,6 @@
 namespace parafield::bench {
 namespace {
 
-/// Forces the instruction set of CPU estimators that are made while it lives.
-class ForcedInstructionSet {
- public:
-  explicit ForcedInstructionSet(const char* name) {
-    if (const char* before = getenv("PARAFIELD_ISA")) before_ = before;
-    setenv("PARAFIELD_ISA", name, 1);
-  }
-  ~ForcedInstructionSet() {
-    if (before_.empty())
-      unsetenv("PARAFIELD_ISA");
-    else
-      setenv("PARAFIELD_ISA", before_.c_str(), 1);
-  }
-  ForcedInstructionSet(const ForcedInstructionSet&) = delete;
-
- private:
-  std::string before_;
-};
-
 Table trade_off_table(const Study& study) {
   std::optional<Pair> real;
   if (study.data) real = read_pair(*study.data, "noclouds");
@@ -144,14 +125,17 @@ Table speed_up_table(const Study& study) {
   const auto paper = preset<LucasKanade>("paper");
   std::vector<Call> calls;
   std::vector<std::string> names;
+  const char* const given = getenv("PARAFIELD_ISA");
+  const std::string before = given ? given : "";
   for (const char* set : {"v2", "v3", "v4", "baseline"}) {
-    const ForcedInstructionSet forced(set);
+    setenv("PARAFIELD_ISA", set, 1);  // estimators that are made from now on have this instruction set
     try {
       calls.push_back(flow_call(paper, Device::cpu(1), scene));
       names.push_back(fmt::format("cpu, 1 thread, {}", set));
     } catch (const Error&) {  // this machine or build does not have the set
     }
   }
+  given ? setenv("PARAFIELD_ISA", before.c_str(), 1) : unsetenv("PARAFIELD_ISA");
   const std::size_t best = calls.size() - 1;
   const DeviceInfo cpu = describe_device(Device::cpu());
   calls.push_back(flow_call(paper, Device::cpu(), scene));

@@ -5,9 +5,8 @@
     bench/peers/peers.py [--tasks TASK...] [--data FOLDER] [--threads N] [--json FILE] [--plots FOLDER]
 
 It needs the Python package and opencv-python-headless, and for --plots matplotlib. Tasks: flow, stereo, detection.
-Rendered scenes always, real sequences where --data, PARAFIELD_DATA or ../shared/data has them. A long run can be
-divided: --only measures some sequences, and --add takes the results of earlier runs of the same commit. --gpu FILE
-takes times of `parafield bench --json` on a GPU for the plots: errors there are those here, bit for bit.
+Rendered scenes always, real sequences where --data, PARAFIELD_DATA or ../shared/data has them. --gpu FILE takes times of
+`parafield bench --json` on a GPU for the plots: errors there are the same, bit for bit.
 
 flow: endpoint error in px over all pixels with known truth. All methods get the same 8-bit gray frames. Defaults of
 Farneback and DIS; pyramidal LK at every pixel has the parameters of `lucas-kanade paper`: window 11, 4 levels, 3
@@ -46,14 +45,8 @@ PANELS = {
     "detection": [("rendered", "square, steady, seed 1", "rendered squares"),
                   ("CDnet's highway", "highway", "CDnet's highway")],
 }
+RENDERED = {"flow": "rendered layers", "stereo": "rendered stereo"}  # where there are no real sequences
 LABELS = {"flow": "mean endpoint error, px", "stereo": "mean share of wrong pixels, %", "detection": "1 - mean F1"}
-# Where there are no real sequences.
-RENDERED = {
-    "flow": [("rendered", "rendered layers", "rendered scenes")],
-    "stereo": [("rendered", "rendered stereo", "rendered scene")],
-    "detection": [],
-}
-
 
 def measure_pairs(task, sequence, threads, quick):
     contestants = list(CONTESTANTS[task](sequence, threads))
@@ -81,8 +74,6 @@ def measure_detection(task, sequence, threads, quick):
 def measure(options):
     for task in options.tasks:
         for sequence in SEQUENCES[task](options.data, options.quick):
-            if options.only and not any(text in sequence.name for text in options.only):
-                continue
             print(f"{task}: {sequence.name}", file=sys.stderr)
             measured = (measure_detection if task == "detection" else measure_pairs)(task, sequence, options.threads,
                                                                                     options.quick)
@@ -109,11 +100,8 @@ def mean_errors(rows, task, group):
 
 
 def gpu_times(file):
-    """Times on a GPU from a file of `parafield bench --json`: of a call, and of a pushed frame of motion detection. A
-    report of this program may have them, too."""
+    """Times on a GPU from a file of `parafield bench --json`: of a call, and of a pushed frame of motion detection."""
     bench = json.loads(file.read_text())
-    if "gpu" in bench:
-        return bench["gpu"]
     rows = []
     for row in bench["results"]:
         way = row.get("streaming" if row["task"] == "detection" else "resident")
@@ -139,7 +127,9 @@ def panels_of(report, task):
     rows = [row for row in report["results"] if row["task"] == task]
     sequences = {row["sequence"]: row for row in rows}
     panels = [panel for panel in PANELS[task] if panel[1] in sequences]
-    for group, name, title in panels or [panel for panel in RENDERED[task] if panel[1] in sequences]:
+    if not panels and RENDERED.get(task) in sequences:
+        panels = [("rendered", RENDERED[task], "rendered scenes")]
+    for group, name, title in panels:
         reference = sequences[name]
         errors = mean_errors(rows, task, group)
         points = [{"name": row["method"], "library": row["library"], "device": "cpu", "time": row["median_milliseconds"],
@@ -151,7 +141,7 @@ def panels_of(report, task):
                "points": points}
 
 
-def draw_plots(report, folder, dpi):
+def draw_plots(report, folder):
     from drawing import draw
 
     device = report["devices"][0]
@@ -161,32 +151,17 @@ def draw_plots(report, folder, dpi):
             title = (f"{task}: error over time, {device['device_name']}, {device['threads']} threads, "
                      f"commit {report['commit']}")
             folder.mkdir(parents=True, exist_ok=True)
-            draw(panels, title, folder / f"scatter-{task}.png", dpi)
-
-
-def added(report, files):
-    """The report with the results of earlier ones, which must have the same conditions."""
-    for file in files:
-        other = json.loads(file.read_text())
-        for name in "version", "commit", "devices", "packages":
-            if other[name] != report[name]:
-                sys.exit(f"{file}: {name} is {other[name]}, not {report[name]}")
-        report["machine"] += "; " + other["machine"]
-        report["results"] = other["results"] + report["results"]
-    return report
+            draw(panels, title, folder / f"scatter-{task}.png")
 
 
 def main():
     parser = measuring.parser_of(__doc__)
     parser.add_argument("--tasks", nargs="*", choices=list(SEQUENCES), default=list(SEQUENCES))
-    parser.add_argument("--only", nargs="+", default=[], metavar="TEXT", help="sequences whose names have one")
-    parser.add_argument("--add", nargs="+", type=pathlib.Path, default=[], metavar="FILE", help="earlier --json files")
     parser.add_argument("--data", help="folder of real sequences")
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="of parafield and of OpenCV")
     parser.add_argument("--gpu", type=pathlib.Path, metavar="FILE", help="times of `parafield bench --json` on a GPU")
     parser.add_argument("--quick", action="store_true", help="small rendered scenes, a run of each: a test")
     parser.add_argument("--plots", type=pathlib.Path, metavar="FOLDER", help="scatter-<task>.png")
-    parser.add_argument("--dpi", type=int, default=100, help="of the plots")
     options = parser.parse_args()
     options.data = measuring.data_folder(options.data)
     cv2.setNumThreads(options.threads)
@@ -196,14 +171,12 @@ def main():
     report["packages"] = {"OpenCV": f"{cv2.__version__}, opencv-python-headless", "NumPy": np.__version__,
                           "Python": platform.python_version()}
     report["results"] = list(measure(options))
-    measured = dict.fromkeys(row["sequence"] for row in report["results"])
-    report["machine"] = f"{', '.join(measured)}: {quietness.text()}"
-    report = added(report, options.add)
+    report["machine"] = quietness.text()
     if options.gpu:
         report["gpu"] = gpu_times(options.gpu)
     measuring.write(report, options)
     if options.plots:
-        draw_plots(report, options.plots, options.dpi)
+        draw_plots(report, options.plots)
 
 
 if __name__ == "__main__":
