@@ -14,9 +14,9 @@
 namespace parafield::bench {
 namespace {
 
-/// Facts about a device; NaN where they are not known.
+/// A device's clock and number of processors; NaN where they are not known.
 struct Facts {
-  double core_mhz = NAN, processor_mhz = NAN, processors = NAN;
+  double mhz = NAN, processors = NAN;
 };
 
 /// The processor's clock as the system states it now.
@@ -28,10 +28,7 @@ double clock_of_cpu() {
 }
 
 Facts facts_of(const Study& study) {
-  if (!study.on_cuda()) {
-    const double clock = clock_of_cpu();
-    return {clock, clock, double(describe_device(study.device).threads)};
-  }
+  if (!study.on_cuda()) return {clock_of_cpu(), double(describe_device(study.device).threads)};
   Facts facts;
 #ifdef PARAFIELD_HAS_CUDA
   check(cudaSetDevice(study.device.index), "cudaSetDevice");
@@ -41,7 +38,7 @@ Facts facts_of(const Study& study) {
     return double(value);
   };
   constexpr int lanes = 128;  // of a multiprocessor, since compute capability 8.6 and in 9.0
-  facts.core_mhz = facts.processor_mhz = attribute(cudaDevAttrClockRate) / 1000;
+  facts.mhz = attribute(cudaDevAttrClockRate) / 1000;
   facts.processors = attribute(cudaDevAttrMultiProcessorCount) * lanes;
 #endif
   return facts;
@@ -60,8 +57,8 @@ std::vector<Table> device_tables(const Study& study) {
       "maker's; here it is measured by copies within the memory, read and written, with all threads on a "
       "CPU.",
       {"", "8400 GS", "8800 GTX", "GTX 280", info.name},
-      {{"core clock, MHz", 450, 575, 602, {facts.core_mhz, 0}},
-       {"stream processor clock, MHz", 900, 1350, 1296, {facts.processor_mhz, 0}},
+      {{"core clock, MHz", 450, 575, 602, {facts.mhz, 0}},
+       {"stream processor clock, MHz", 900, 1350, 1296, {facts.mhz, 0}},
        {"stream processors", 16, 128, 240, {facts.processors, 0}},
        {"device memory, MB", 256, 768, 1024, {double(info.memory) / 1048576, 0}},
        {"memory bandwidth, GB/s",
