@@ -171,7 +171,7 @@ void detect_video(const DetectOptions& options) {
   check_labels(options, std::size_t(done.results));
 
   Report report = options.begin("detect", method, job.source.size(), {});
-  add_device(report.json, describe_device(device));
+  report.json.update(device_json(describe_device(device)));
   const double frames = double(done.frames);
   report.json["width"] = job.source.size().width;
   report.json["height"] = job.source.size().height;

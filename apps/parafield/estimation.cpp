@@ -96,7 +96,7 @@ void add_blocks(Report& report, int asked, const SolvedBlocks& used, bool quiet)
 
 void add_times(Report& report, std::string_view method, const DeviceInfo& info, Size size,
                const Times& times) {
-  add_device(report.json, info);
+  report.json.update(device_json(info));
   report.json["width"] = size.width;
   report.json["height"] = size.height;
   report.json["repeats"] = times.repeats;

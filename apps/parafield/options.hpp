@@ -54,11 +54,6 @@ class DeviceStart {
   std::future<void> started_;
 };
 
-/// Returns the memory that the device reads fastest.
-inline Memory memory_of(const Device& device) {
-  return device.kind == Device::Kind::cuda ? Memory::cuda(device.index) : Memory::host();
-}
-
 /// Parses a size like "640x480". Throws UsageError.
 Size parse_size(const std::string& text);
 

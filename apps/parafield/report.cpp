@@ -34,13 +34,6 @@ Report begin_report(const char* command) {
   return {{{"schema_version", schema_version}, {"command", command}}, {}};
 }
 
-void add_device(Json& report, const DeviceInfo& info) {
-  report["device"] = to_string(info.device);
-  report["device_name"] = info.name;
-  report["instruction_set"] = info.instruction_set;
-  if (info.device.kind == Device::Kind::cpu) report["threads"] = info.threads;
-}
-
 void add_scores(Report& report, const FlowScores& scores) {
   const Json named = {
       {"aae", scores.aae}, {"aae_std", scores.aae_std}, {"epe", scores.epe}, {"epe_std", scores.epe_std},

@@ -141,7 +141,7 @@ void run(const VideoCommandOptions& options) {
 
   Report report = options.begin("video", method);
   report.json.update(parameters_json(parameters_of(options.task)));
-  add_device(report.json, info);
+  report.json.update(device_json(info));
   std::int64_t frames = 0, flows = 0;
   int failed = 0;
   report.json["videos"] = Json::array();

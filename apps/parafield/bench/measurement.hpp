@@ -1,33 +1,82 @@
 // SPDX-License-Identifier: MIT
-#include <algorithm>
+#pragma once
 #include <atomic>
-#include <chrono>
 #include <exception>
 #include <numeric>
 #include <thread>
 
-#include "bench/bench.hpp"
+#include "bench/energy.hpp"
+#include "bench/sequences.hpp"
+#include "measure.hpp"
 #include "options.hpp"
 #include "parameters.hpp"
 
+/// Measurements of `parafield bench`: one method on one device at one size.
 namespace parafield::command {
-namespace {
 
-std::vector<FrameBuffer> copies(const std::vector<FrameBuffer>& frames, Memory memory) {
-  std::vector<FrameBuffer> there;
-  for (const FrameBuffer& frame : frames) there.push_back(frame.to(memory));
-  return there;
+template <class Task>
+struct Case {
+  typename Task::Method method;
+  std::string preset;
+  DeviceInfo device;
+  Size size;
+  bool flow_alone = false;  ///< results without the valid and confidence planes
+
+  typename Task::Options options() const {
+    typename Task::Options options;
+    options.device = device.device;
+    if constexpr (std::is_same_v<Task, Flow>) options.valid = options.confidence = !flow_alone;
+    return options;
+  }
+};
+
+/// The least memory traffic of a frame: the gray 8-bit frames that a call or a push reads, and the planes of
+/// its result.
+struct Traffic {
+  std::size_t resident = 0, streaming = 0;  ///< bytes
+};
+
+struct Measurement {
+  Times resident;                   ///< one call; frames and result in the device's memory
+  Times streaming;                  ///< one push of a frame or pair; data in the device's memory
+  Times end_to_end;                 ///< one call; frames and result in host memory (pinned, for a GPU)
+  std::optional<Times> overlapped;  ///< one push to a pipelined estimator; data in host memory
+  BenchScores scene, data;          ///< data is empty if the method has no real sequence
+  std::size_t workspace_bytes = 0;
+  int disparities = 0;                      ///< stereo: number found by the method; 0 = it was given
+  std::optional<double> frames_per_second;  ///< sum over the streams of --streams
+  std::optional<Energy> energy;             ///< energy of pushes, if a meter is available
+};
+
+struct BenchEffort {
+  Repeats repeats;
+  int streams = 0;
+  const EnergyMeter* meter = nullptr;
+};
+
+template <class Task>
+Traffic traffic_of(const Case<Task>& one) {
+  const typename Task::Result result;
+  std::vector<std::size_t> planes = std::apply(
+      [](const auto&... plane) {
+        return std::vector{sizeof(typename std::remove_cvref_t<decltype(plane)>::Value)...};
+      },
+      result.planes());
+  if (one.flow_alone) planes.resize(planes.size() - 2);  // valid and confidence are the last two
+  const std::size_t of_pixel = std::accumulate(planes.begin(), planes.end(), std::size_t(0));
+  const std::size_t pixels = std::size_t(one.size.width) * std::size_t(one.size.height);
+  return {pixels * (frames_of_call<Task>(one.method) + of_pixel), pixels * (frames_of_step<Task> + of_pixel)};
 }
 
 /// Returns element i of the sequence 0 1 2 3 2 1 0 1 ..., whose neighbors are neighbors in the scene, too.
-std::size_t there_and_back(std::size_t i, std::size_t count) {
+inline std::size_t there_and_back(std::size_t i, std::size_t count) {
   if (count < 2) return 0;
   const std::size_t period = 2 * (count - 1), phase = i % period;
   return phase < count ? phase : period - phase;
 }
 
 /// Number of untimed calls, which allocate and record.
-constexpr int warm_up = 3;
+inline constexpr int warm_up = 3;
 
 /// Pushes the frames or pairs of a sequence, forward and then backward.
 template <class Task>
@@ -154,29 +203,13 @@ int disparities_of(const Estimator<Task>& estimator) {
   return 0;
 }
 
-}  // namespace
-
-template <class Task>
-Traffic traffic_of(const Case<Task>& one) {
-  const typename Task::Result result;
-  std::vector<std::size_t> planes = std::apply(
-      [](const auto&... plane) {
-        return std::vector{sizeof(typename std::remove_cvref_t<decltype(plane)>::Value)...};
-      },
-      result.planes());
-  if (one.flow_alone) planes.resize(planes.size() - 2);  // valid and confidence are the last two
-  const std::size_t of_pixel = std::accumulate(planes.begin(), planes.end(), std::size_t(0));
-  const std::size_t pixels = std::size_t(one.size.width) * std::size_t(one.size.height);
-  return {pixels * (frames_of_call<Task>(one.method) + of_pixel), pixels * (frames_of_step<Task> + of_pixel)};
-}
-
 template <class Task>
 Measurement measure_case(const Case<Task>& one, const BenchSequence<Task>& scene,
                          const BenchSequence<Task>* data, const BenchEffort& effort) {
   const Device& device = one.device.device;
-  const auto resident = copies(scene.frames, memory_of(device));
+  const auto resident = copied(scene.frames, memory_of(device));
   const Memory host_memory = device.kind == Device::Kind::cuda ? Memory::pinned() : Memory::host();
-  const auto host = copies(scene.frames, host_memory);
+  const auto host = copied(scene.frames, host_memory);
   const Repeats& repeats = effort.repeats;
 
   Measurement measured;
@@ -202,15 +235,5 @@ Measurement measure_case(const Case<Task>& one, const BenchSequence<Task>& scene
   }
   return measured;
 }
-
-template Traffic traffic_of(const Case<Flow>&);
-template Traffic traffic_of(const Case<Stereo>&);
-template Traffic traffic_of(const Case<Detection>&);
-template Measurement measure_case(const Case<Flow>&, const BenchSequence<Flow>&, const BenchSequence<Flow>*,
-                                  const BenchEffort&);
-template Measurement measure_case(const Case<Stereo>&, const BenchSequence<Stereo>&,
-                                  const BenchSequence<Stereo>*, const BenchEffort&);
-template Measurement measure_case(const Case<Detection>&, const BenchSequence<Detection>&,
-                                  const BenchSequence<Detection>*, const BenchEffort&);
 
 }  // namespace parafield::command

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <memory>
+#include <utility>
 
-#include "kim/inputs.hpp"
+#include "common/study.hpp"
 #include "kim/kernels.hpp"
 
 namespace parafield::bench {
@@ -53,6 +55,33 @@ FlowField sort_and_test(const Problem& problem, const float* scores, Layout layo
   return flow;
 }
 
+/// The library's time and flow with both precisions of a method.
+template <class Method>
+std::vector<KernelTime> library_times(const Study& study, const std::vector<Guided>& inputs, Method method,
+                                      const char* program, const char* exact, const char* fast) {
+  std::vector<KernelTime> times;
+  for (const Precision precision : precisions) {
+    method.precision = precision;
+    const double ms = guided_ms(method, study, inputs, study.effort);
+    times.push_back({program, precision == Precision::exact ? exact : fast, ms,
+                     times.empty() ? ms : times.front().ms,
+                     estimated(method, study.device, inputs[0].frame0, inputs[0].frame1, inputs[0].tracks)});
+  }
+  return times;
+}
+
+/// Time of a kernel as graphs, one for each input. The kernel has run before, so that none is loaded while a
+/// graph is recorded.
+KernelTime timed(const Study& study, const PaperKernels& kernels, int inputs, const char* program,
+                 const char* name, double library, const Work& run) {
+  const CudaStream stream;
+  run(stream, 0);
+  stream.synchronize();
+  FlowField flow = kernels.flow();
+  const double ms = median_ms(stream, as_graphs(run, inputs), Start::idle, study.quick ? 3 : 100);
+  return {program, name, ms, library, std::move(flow)};
+}
+
 }  // namespace
 
 std::vector<Table> hybrid_tables(const Study& study) {
@@ -69,13 +98,8 @@ std::vector<Table> hybrid_tables(const Study& study) {
           "110 for the rest, 160 in all; Alg. 3 on the GPU 48.",
           size_text(study.size(qvga))),
       {"program", "labels", "features", "tested", "scores ms", "copy ms", "sort and test ms", "in all ms",
-       "only one classifies %", "other label %"},
-      {}};
-  struct Case {
-    Size labels;
-    int features;
-  };
-  for (const Case& which : {Case{{4, 2}, 200}, Case{{5, 5}, 422}}) {
+       "only one classifies %", "other label %"}};
+  for (const Case& which : paper_cases) {
     const int labels = which.labels.width * which.labels.height;
     const std::vector<Guided> inputs = rotating_inputs(study, which.labels, which.features);
     const MultiHypothesis all = paper_hypotheses(which.features);
@@ -112,35 +136,57 @@ std::vector<Table> hybrid_tables(const Study& study) {
             study.effort);
         score(0), copy(0);
         const Difference off = difference(test(0), expected);
-        if (!(off.other_valid < 0.01 && off.other_flow < 0.01))
-          throw Error(ErrorCode::device, "Algorithm 2: other labels than the library's");
-        table.rows.push_back({layout == Layout::by_label ? "GPU and CPU, by label" : "GPU and CPU, by pixel",
-                              labels,
-                              which.features,
-                              tested,
-                              {times[0].median, 4},
-                              {times[1].median, 4},
-                              {times[2].median, 2},
-                              {times[3].median, 2},
-                              {100 * off.other_valid, 3},
-                              {100 * off.other_flow, 3}});
+        off.check_labels("Algorithm 2");
+        table.add(layout == Layout::by_label ? "GPU and CPU, by label" : "GPU and CPU, by pixel", labels,
+                  which.features, tested, Cell(times[0].median, 4), Cell(times[1].median, 4),
+                  Cell(times[2].median, 2), Cell(times[3].median, 2), Cell(100 * off.other_valid, 3),
+                  Cell(100 * off.other_flow, 3));
       }
-      const double library =
-          time_in_turn({guided_call(method, study.device, inputs, memory_of(study.device))}, study.effort)[0]
-              .median;
-      table.rows.push_back({tested < labels ? "library, --ranked 3" : "library, Alg. 3",
-                            labels,
-                            which.features,
-                            tested,
-                            "",
-                            "",
-                            "",
-                            {library, 4},
-                            "",
-                            ""});
+      table.add(tested < labels ? "library, --ranked 3" : "library, Alg. 3", labels, which.features, tested,
+                "", "", "", Cell(guided_ms(method, study, inputs, study.effort), 4), "", "");
     }
   }
   return {std::move(table)};
+}
+
+std::vector<KernelTime> vote_kernel_times(const Study& study, const std::vector<Problem>& problems,
+                                          const std::vector<Guided>& inputs, const MultiHypothesis& method) {
+  check(cudaSetDevice(study.device.index), "cudaSetDevice");
+  auto library =
+      library_times(study, inputs, method, "library", "library, CUDA, exact", "library, CUDA, fast");
+  const PaperKernels kernels(problems);
+  std::vector<KernelTime> times;
+  for (const auto& [form, name] :
+       {std::pair{Form::by_label, "kernel, by label"}, std::pair{Form::product, "kernel, product"}}) {
+    times.push_back(
+        timed(study, kernels, int(problems.size()), "kernel", name, library[0].ms,
+              [&kernels, form = form](cudaStream_t stream, int turn) { kernels.vote(stream, turn, form); }));
+  }
+  std::ranges::move(library, std::back_inserter(times));
+  return times;
+}
+
+std::vector<KernelTime> interpolation_kernel_times(const Study& study, const std::vector<Problem>& problems,
+                                                   const std::vector<Guided>& inputs,
+                                                   const DirectInterpolation& method) {
+  check(cudaSetDevice(study.device.index), "cudaSetDevice");
+  auto library = library_times(study, inputs, method, "library, CUDA", "2^x, exact", "ex2, fast");
+  const PaperKernels kernels(problems);
+  using Exponential = PaperKernels::Exponential;
+  std::vector<KernelTime> times;
+  for (const auto& [exponential, name] :
+       {std::pair{Exponential::accurate, "expf"}, std::pair{Exponential::device, "__expf"},
+        std::pair{Exponential::constant, "table, constant memory"},
+        std::pair{Exponential::shared, "table, shared memory"},
+        std::pair{Exponential::texture, "table, texture"}}) {
+    times.push_back(timed(study, kernels, int(problems.size()), "kernel, a thread a pixel", name,
+                          library[0].ms,
+                          [&kernels, exponential = exponential](cudaStream_t stream, int turn) {
+                            kernels.interpolate(stream, turn, exponential);
+                          }));
+  }
+  std::ranges::move(library, std::back_inserter(times));
+  return times;
 }
 
 }  // namespace parafield::bench
