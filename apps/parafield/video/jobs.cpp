@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "video/jobs.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
