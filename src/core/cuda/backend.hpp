@@ -245,7 +245,7 @@ class Cuda {
   void begin_condition(unsigned long long handle);
   void end_condition();
   void abandon_condition();
-  /// Whether this is a replay that does not look at the kernels that it has recorded.
+  /// Whether this is a replay that does not check its launches against the recorded ones.
   bool skips_launches() const { return mode_ == Mode::replaying && !checks_replays; }
   /// Keeps the values of a recorded launch. In a replay, throws Error(device) if they differ from the
   /// recorded ones.
