@@ -50,7 +50,10 @@ namespace parafield {
 ///
 /// A PNG, JPEG or TIFF file with an orientation (for PNG and JPEG, in its EXIF data) is turned as
 /// an image viewer shows it, which is why the frame's width may be the stored height.
-PARAFIELD_API FrameBuffer read_frame(const std::filesystem::path& path);
+///
+/// A PNG or JPEG file that lacks only its end marker is read. `note`, if it is not null, receives what is unusual
+/// about the file, starting with its name; empty if nothing is.
+PARAFIELD_API FrameBuffer read_frame(const std::filesystem::path& path, std::string* note = nullptr);
 
 /// Writes a frame: .png (u8, u16; gray or rgb), .jpg or .jpeg (u8; gray or rgb; quality 95 without chroma
 /// subsampling, at most 65500x65500), .pgm (u8, u16; gray), .ppm (u8, u16; rgb) or .pfm (f32; one channel for
@@ -58,7 +61,7 @@ PARAFIELD_API FrameBuffer read_frame(const std::filesystem::path& path);
 PARAFIELD_API void write_frame(const std::filesystem::path& path, const In<Frame>& frame);
 
 /// Reads a flow field, px, without confidence:
-/// - Middlebury's .flo.
+/// - Middlebury's .flo, in either byte order.
 /// - PFM of three channels (PF), in either byte order: u, v and a channel that is ignored.
 /// - .npy: a NumPy array of little-endian float32 or float64, height x width x 2, in C order.
 /// - KITTI's RGB PNG of 16 bits: u, v = (value - 32768) / 64, the third channel is `valid`. Three zeros
@@ -107,8 +110,9 @@ PARAFIELD_API Image<std::uint8_t> read_alpha(const std::filesystem::path& path);
 PARAFIELD_API void write_mask(const std::filesystem::path& path, View<const std::uint8_t> mask);
 
 /// Reads tracks from text. Each line has x, y, u and v, px, separated by commas, semicolons, tabs or spaces,
-/// with a decimal point in every locale; nan and inf are allowed. The first line may name the columns
-/// (x,y,u,v). Empty lines and text after # are ignored. Error(format) names the first bad line.
+/// with a decimal point in every locale; nan and inf are allowed. The first line may name the columns: then
+/// x, y, u and v may be in any order, and other columns are ignored. Empty lines and text after # are ignored.
+/// Error(format) names the first bad line.
 PARAFIELD_API std::vector<Track> read_tracks(const std::filesystem::path& path);
 
 /// Writes tracks as text: a line x,y,u,v, then one line per track, with enough digits to read back the same

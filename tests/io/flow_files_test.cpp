@@ -38,6 +38,22 @@ TEST(Flo, HandMadeFile) {
   EXPECT_FALSE(flow.confidence);
 }
 
+TEST(Flo, IsReadInEitherByteOrder) {
+  auto bytes = samples::flo(2, 1, {1, -2.5f, 3, 1e10f});
+  const FlowField little = io::decode_flow(bytes);
+  for (std::size_t i = 0; i < bytes.size(); i += 4) std::reverse(&bytes[i], &bytes[i] + 4);
+  const FlowField big = io::decode_flow(bytes);
+  ASSERT_EQ(big.size(), little.size());
+  for (const int x : {0, 1}) {
+    EXPECT_EQ(big.u(x, 0), little.u(x, 0));
+    EXPECT_EQ(big.v(x, 0), little.v(x, 0));
+    EXPECT_EQ(big.valid(x, 0), little.valid(x, 0));
+  }
+  bytes.pop_back();
+  expect_error(ErrorCode::format, "2x1 pixels need 28 bytes, the file has 27",
+               [&] { io::decode_flow(bytes); });
+}
+
 TEST(Flo, RoundTrips) {
   const Folder folder;
   for (const Size size : {Size{1, 1}, Size{1, 9}, Size{9, 1}, Size{7, 5}}) {

@@ -179,7 +179,7 @@ TEST(Jpeg, DamageIsNamed) {
     expect_error(ErrorCode::format, part, [&] { io::decode_frame(bytes); });
   };
   const samples::Bytes sound = jpeg({50, 30, 3});
-  for (const std::size_t count : {std::size_t(3), std::size_t(30), sound.size() / 2, sound.size() - 1})
+  for (const std::size_t count : {std::size_t(3), std::size_t(30), sound.size() / 2, sound.size() - 4})
     expect({sound.begin(), sound.begin() + std::ptrdiff_t(count)},
            "it ends at byte " + std::to_string(count));
   samples::Bytes damaged = sound;
@@ -191,6 +191,35 @@ TEST(Jpeg, DamageIsNamed) {
   damaged[sound.size() - 19] = 0xd9;
   expect(damaged, "damaged JPEG file: Corrupt JPEG data: premature end of data segment");
   expect({0xff, 0xd8, 0xff, 0xd9}, "damaged JPEG file: JPEG datastream contains no image");
+}
+
+TEST(Jpeg, WithoutItsEndMarkerAFileIsReadWithANote) {
+  const Folder folder;
+  std::string note;
+  for (const int channels : {1, 3}) {
+    const Header header{50, 30, channels};
+    samples::Bytes file = jpeg(header);
+    EXPECT_EQ(io::note_jpeg(file), "");
+    for (const int missing : {1, 2}) {
+      file.pop_back();
+      expect_pixels(read_frame(folder.with("a.jpg", file), &note), header);
+      EXPECT_TRUE(note.ends_with("a.jpg: its end marker (EOI) is missing; all pixels are there"))
+          << missing << note;
+    }
+  }
+  // Wherever a file is cut, the pixels are those of the whole, or it is an error.
+  for (const bool progressive : {false, true}) {
+    const Header header{40, 24, 3, progressive};
+    const samples::Bytes file = jpeg(header);
+    for (std::size_t count = 4; count < file.size(); ++count) {
+      SCOPED_TRACE(count);
+      try {
+        expect_pixels(io::decode_frame({file.begin(), file.begin() + std::ptrdiff_t(count)}), header);
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::format);
+      }
+    }
+  }
 }
 
 TEST(Jpeg, FilesOfWebcamsAreRead) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -36,6 +37,18 @@ TEST(Pfm, FramesOfBothByteOrders) {
     ASSERT_EQ(color.format(), PixelFormat::rgb_f32);
     EXPECT_EQ(values(color), (std::vector<float>{4, 5, 600, 1, 2, 3}));
   }
+}
+
+TEST(Pfm, HeadersOfWindows) {
+  // The last value's bytes begin with a line feed.
+  const std::vector<float> pixels = {std::bit_cast<float>(0x3f80000au), 2};
+  for (const bool crlf : {true, false}) {
+    const std::string end = crlf ? "\r\n" : "\n";
+    const auto bytes = pfm("Pf" + end + "2 1" + end + "-1.0" + end, pixels);
+    EXPECT_EQ(values(io::decode_frame(bytes)), pixels);
+    EXPECT_EQ(io::decode_disparity(bytes, 0).d(0, 0), pixels[0]);
+  }
+  EXPECT_EQ(values(io::decode_frame(pfm("Pf 2 1 -1\r", pixels))), pixels);
 }
 
 TEST(Pfm, FlowOfBothByteOrders) {

@@ -139,6 +139,24 @@ TEST(Png, HugeHeadersAllocateNothing) {
                  [&] { io::decode_frame(png_bytes::start(header)); });
 }
 
+TEST(Png, WithoutItsEndMarkerAFileIsReadWithANote) {
+  const Folder folder;
+  const auto pixels = [](int x, int y, int) { return unsigned(x + y); };
+  png_bytes::Bytes file = png_bytes::file({9, 5}, pixels);
+  std::string note = "old";
+  read_frame(folder.with("a.png", file), &note);
+  EXPECT_EQ(note, "");
+  for (int i = 0; i < 12; ++i) {
+    file.pop_back();
+    const FrameBuffer frame = read_frame(folder.with("a.png", file), &note);
+    for (int x = 0; x < 9; ++x) EXPECT_EQ(value_at(frame, x, 4, 0), pixels(x, 4, 0));
+    if (i < 4) continue;  // part of its checksum
+    EXPECT_TRUE(note.ends_with("a.png: its end marker (IEND) is missing; all pixels are there")) << i << note;
+  }
+  file.pop_back();
+  expect_error(ErrorCode::format, "before the end of its image", [&] { io::decode_frame(file); });
+}
+
 TEST(Png, DamageIsNamed) {
   const auto pixels = [](int, int, int) { return 3u; };
   // Rows for a smaller image than the header's.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <cstring>
 
+#include "core/fail.hpp"
 #include "io/folder.hpp"
 #include "io/formats.hpp"
 #include "io/samples.hpp"
@@ -43,6 +44,14 @@ TEST(Pnm, HandMadeFiles) {
 
   frame = io::decode_frame(joined("P6#a\n1#b\n1 65535#c\n", {0, 1, 2, 3, 4, 5}));
   EXPECT_EQ(values<std::uint16_t>(frame), (std::vector{0x0001, 0x0203, 0x0405}));
+}
+
+TEST(Pnm, HeadersOfWindows) {
+  for (const std::string_view end : {"\r\n", "\n"}) {
+    const std::string header = text("P5", end, "2 2", end, "255", end);
+    EXPECT_EQ(values<std::uint8_t>(io::decode_frame(joined(header, {10, 13, 10, 7}))),
+              (std::vector{10, 13, 10, 7}));
+  }
 }
 
 TEST(Pnm, ValuesAreScaledToTheFullRange) {
