@@ -3,11 +3,15 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
-#include <parafield/video.hpp>
-
+#include <memory>
 #include <mutex>
+#include <parafield/video.hpp>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "estimation.hpp"
+#include "interrupt.hpp"
 #include "pictures.hpp"
 #include "signatures.hpp"
 
@@ -27,23 +31,41 @@ auto unlocked(F f) {
 class FrameIterator {
  public:
   FrameIterator(const Path& path, const std::string& variable)
-      : source_(unlocked([&] {
-          return FrameSource(path.string(), {.variable = variable, .any_size = true});
-        })) {}
+      : source_(wait_for_result([input = path.string(), variable] {
+          return std::make_shared<Source>(FrameSource(input, {.variable = variable, .any_size = true}));
+        })) {
+    warn();
+  }
   nb::object next() {
-    std::optional<VideoFrame> frame;
-    {
-      const nb::gil_scoped_release released;
-      const std::lock_guard lock(mutex_);  // threads may share an iterator
-      frame = source_.next();
-    }
+    const std::optional<VideoFrame> frame = wait_for_result([source = source_] {
+      const std::lock_guard lock(source->mutex);  // threads may share an iterator
+      std::optional<VideoFrame> next = source->frames.next();
+      for (std::string& note : source->frames.take_notes()) source->notes.push_back(std::move(note));
+      return next;
+    });
+    warn();
     if (!frame) throw nb::stop_iteration();
     return frame_array(frame->frame);
   }
 
  private:
-  FrameSource source_;
-  std::mutex mutex_;
+  struct Source {
+    explicit Source(FrameSource of) : frames(std::move(of)), notes(frames.take_notes()) {}
+    FrameSource frames;
+    std::vector<std::string> notes;  // of which Python is not warned yet
+    std::mutex mutex;
+  };
+
+  void warn() {
+    std::vector<std::string> notes;
+    {
+      const std::lock_guard lock(source_->mutex);
+      notes = std::exchange(source_->notes, {});
+    }
+    for (const std::string& note : notes) warn_of_file(note);
+  }
+
+  std::shared_ptr<Source> source_;
 };
 
 /// Converts arrays of points and colors, N x 3 each, to points of the library. Points are white if `colors`
@@ -106,7 +128,8 @@ void bind_stereo_files(nb::module_& module) {
 }  // namespace
 
 void bind_files(nb::module_& module) {
-  nb::class_<FrameIterator>(module, "FrameIterator", "Frames of a file, a folder, a video or a pipe: see read_frames.")
+  nb::class_<FrameIterator>(module, "FrameIterator",
+                            "Frames of a file, a folder, a video or a pipe: see read_frames.")
       .def(
           "__iter__", [](nb::handle self) { return nb::borrow(self); },
           nb::sig("def __iter__(self) -> FrameIterator"))
@@ -117,16 +140,28 @@ void bind_files(nb::module_& module) {
       [](const Path& path, const std::optional<std::string>& variable) {
         return new FrameIterator(path, variable.value_or(""));
       },
-      "An iterator over the frames of a file, a folder, a pattern like frame%04d.png, a video, a camera, a pipe or "
+      "An iterator over the frames of a file, a folder, a pattern like frame%04d.png, a video, a camera, a "
+      "pipe or "
       "standard input (\"-\").\n\n"
-      "NetCDF, Y4M, PGM, PPM and PFM files may hold many frames, as may videos, if the package was built with "
-      "FFmpeg. Each frame is an array as in read_frame. `variable` names the NetCDF variable with the images, if "
+      "NetCDF, Y4M, PGM, PPM and PFM files may hold many frames, as may videos, if the package was built "
+      "with "
+      "FFmpeg. Each frame is an array as in read_frame. `variable` names the NetCDF variable with the "
+      "images, if "
       "several could be meant.");
   module.def("why_no_netcdf", &why_no_netcdf,
              "The reason why NetCDF files cannot be read; empty if they can.\n\n"
              "xarray can read and write them, too: see parafield.xarray.");
   define<"read_frame(path) -> numpy.typing.NDArray[typing.Any]">(
-      module, [](const Path& path) { return frame_array(unlocked([&] { return read_frame(path); })); },
+      module,
+      [](const Path& path) {
+        const auto [frame, note] = wait_for_result([path] {
+          std::string text;
+          FrameBuffer read = read_frame(path, &text);
+          return std::pair(std::move(read), text);
+        });
+        if (!note.empty()) warn_of_file(note);
+        return frame_array(frame);
+      },
       "A frame: H x W or H x W x 3 (RGB), uint8, uint16 or float32.\n\n"
       "Formats: PNG, JPEG, TIFF, PGM, PPM, PFM, .npy, NetCDF and Y4M with one frame.");
   define<"write_frame(path, frame) -> None">(
@@ -165,7 +200,8 @@ void bind_files(nb::module_& module) {
       "Writes disparities in the format of the extension: .pfm, .npy or .png (disparity * scale in 16 "
       "bits).");
   define<"read_mask(path) -> array[bool_]">(
-      module, [](const Path& path) { return mask_array(unlocked([&] { return read_mask(path); })); },
+      module,
+      [](const Path& path) { return mask_array(wait_for_result([path] { return read_mask(path); })); },
       "Reads a mask, H x W: true where any channel of the file's pixel is above 0.");
   define<"write_mask(path, mask) -> None">(
       module,
