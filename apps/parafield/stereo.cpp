@@ -128,6 +128,7 @@ void run(const StereoCommandOptions& options) {
   Report report = options.begin("stereo", method, left.size(), blocks);
   add_times(report, name_of(method), info, left.size(), times);
   add_range(report, left.range());
+  add_notes(report, read.notes);
   pair.add_to(report);
   DisparityFindings findings;
   findings.add(disparity, images.known[0]);
@@ -151,9 +152,11 @@ void add_stereo(App& program) {
       program, "stereo", "Estimate the disparities of a pair of images", run);
   command.add_option(
       "IMAGES FILE", options.images,
-      fmt::format("left and right image of one size: {}. Matches lie on the same row, if there is no "
-                  "--calibration. Of a video: all files of the left camera, then as many of the right one",
-                  frame_formats));
+      fmt::format(
+          "left and right image of one size: {}. Matches lie on the same row, if there is no "
+          "--calibration. Of a video: all files of the left camera, then as many of the right one; or a "
+          "folder, a pattern (left%04d.png) or a name with wildcards in quotes for each",
+          frame_formats));
   const Option output = command.add_option("-o,--output FILE", options.disparity);
   output.help(
       "write the disparities: .pfm, .npy or .png. They are those of the left image. A .pfm or .npy has px at "
@@ -177,6 +180,7 @@ void add_stereo(App& program) {
   options.camera.add_to(command);
   options.reading.add_to(command);
   options.reading.add_mask_to(command);
+  FrameOptions::add_skip_to(command, options.reading.skip_damaged, "disparities");
   command.leave_out_of_help({"--input-mask"});
   const Option truth = options.truth.add_to(
       command, "true disparities to compare with: .pfm, .npy or .png. Unknown ones do not count");

@@ -21,6 +21,10 @@ struct StereoCommandOptions : EstimationOptions<Stereo> {
   bool beside = false;
   TruthOptions truth;
 
+  /// Two names stay, because each camera's files must be found by themselves.
+  void expand() {
+    if (images.size() != 2) expand_names(images);
+  }
   std::vector<Output> outputs() const;
   std::vector<Path> inputs() const;
   /// Writes the files of pair `number` of a series, 0 without one. `filled`: invalid pixels have been filled

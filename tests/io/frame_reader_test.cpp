@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "io/frame_reader.hpp"
+
 #include <pthread.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -7,7 +9,6 @@
 #include <cstring>
 
 #include "io/folder.hpp"
-#include "io/frame_reader.hpp"
 #include "io/pipe.hpp"
 #include "io/samples.hpp"
 #include "parafield/io.hpp"
