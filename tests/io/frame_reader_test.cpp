@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "io/frame_reader.hpp"
-
 #include <pthread.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -9,6 +7,7 @@
 #include <cstring>
 
 #include "io/folder.hpp"
+#include "io/frame_reader.hpp"
 #include "io/pipe.hpp"
 #include "io/samples.hpp"
 #include "parafield/io.hpp"
