@@ -341,7 +341,7 @@ void add_flow(App& program) {
   options.add_to(command);
   command.leave_out_of_help({"--aggregation-sigma", "--texture-aware", "--uniqueness", "--block-overlap",
                              "--match-stride", "--match-levels", "--match-iterations", "--match-check",
-                             "--match-region"});
+                             "--match-region", "--skip-damaged"});
   command.examples({"flow a.png b.png -o flow.flo --color flow.png",
                     "flow a.png b.png --gt truth.flo --preset fast --json",
                     "flow frame*.png -o flow%04d.flo"});

@@ -181,7 +181,7 @@ void add_stereo(App& program) {
   options.reading.add_to(command);
   options.reading.add_mask_to(command);
   FrameOptions::add_skip_to(command, options.reading.skip_damaged, "disparities");
-  command.leave_out_of_help({"--input-mask"});
+  command.leave_out_of_help({"--input-mask", "--skip-damaged"});
   const Option truth = options.truth.add_to(
       command, "true disparities to compare with: .pfm, .npy or .png. Unknown ones do not count");
   command.get_option("--mask").help(
