@@ -51,6 +51,7 @@ class CloudsCommand : public CommandTest {
 /// Of the clouds' pixels that both views show, 95 % have a height within 5 % of the range, which is that from the
 /// ground to the highest cloud; their motion is right to 0.15 px.
 TEST_F(CloudsCommand, HeightsAndMotionAreThoseOfTheScene) {
+  if (tests_sanitized_command()) GTEST_SKIP() << takes_minutes;
   for (const int seed : {1, 2, 3}) {
     render_pairs(2, "640x480", seed);
     const Outcome outcome =
@@ -87,6 +88,7 @@ TEST_F(CloudsCommand, HeightsAndMotionAreThoseOfTheScene) {
 }
 
 TEST_F(CloudsCommand, SmoothingLowersTheErrorOfHeights) {
+  if (tests_sanitized_command()) GTEST_SKIP() << takes_minutes;
   render_pairs(4);
   const auto error = [&](const std::string& smoothing) {
     run_well(join(join({"clouds"}, lefts(4)),
@@ -164,6 +166,7 @@ TEST_F(CloudsCommand, OverlaysAreUnknownAndTheHeightStandsInTheTable) {
 }
 
 TEST_F(CloudsCommand, EveryMethodTracks) {
+  if (tests_sanitized_command()) GTEST_SKIP() << takes_minutes;
   render_pairs(4, "96x72");
   for (const Words& method : {Words{"-m", "belief-propagation"},
                               {"-m", "multi-hypothesis"},
@@ -194,6 +197,7 @@ TEST_F(CloudsCommand, TablesNameTheImageThatMoves) {
 
 /// A method of more frames leaves out the first images; the heights are still those of the flow's images.
 TEST_F(CloudsCommand, HeightsBelongToTheFlowsImages) {
+  if (tests_sanitized_command()) GTEST_SKIP() << takes_minutes;
   render_pairs(3);
   const Words common{"--stereo",           frame(1), frame(3), frame(5), "--disparities", "16",
                      "--height-smoothing", "1",      "-q"};

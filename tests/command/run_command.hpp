@@ -51,6 +51,11 @@ inline const char* tested_command() {
   const char* other = std::getenv("PARAFIELD_COMMAND");
   return other ? other : PARAFIELD_COMMAND;
 }
+inline bool tests_sanitized_command() { return std::getenv("PARAFIELD_COMMAND"); }
+
+/// Reasons to skip a test then.
+constexpr const char* takes_minutes = "takes minutes with sanitizers and runs nothing that other tests do not";
+constexpr const char* compares_builds = "compares what the command and this build say of CUDA";
 
 /// A test in a temporary folder of its own.
 class CommandTest : public testing::Test {

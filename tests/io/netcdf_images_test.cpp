@@ -4,13 +4,12 @@
 #include <thread>
 
 #include "io/netcdf_files.hpp"
+#include "not_finite.hpp"
 
 namespace parafield {
 namespace {
 
 using namespace netcdf_bytes;
-
-const float nan = std::nanf("");
 
 /// Dimensions of two images of 3x4 pixels (rows x columns).
 const std::vector<Dimension> two_images = {{"time", 2}, {"y", 3}, {"x", 4}};

@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "markov/labels_of.hpp"
 #include "markov/random_frames.hpp"
 #include "on.hpp"
 #include "oracle/label_fields.hpp"
@@ -76,15 +77,6 @@ std::vector<Energy> energies(int labels) {
         }
   }
   return list;
-}
-
-/// Constant that reported energies leave out: an edge of a mask costs -beta or beta, reported as 0 or 2 beta.
-double left_out(const ChangeEnergy& energy, Size size) {
-  return -double(energy.beta) * oracle::edges(size, 8);
-}
-template <class Energy>
-double left_out(const Energy&, Size) {
-  return 0;
 }
 
 class Minimum : public OnTarget {

@@ -8,6 +8,7 @@
 #include <random>
 #include <sstream>
 
+#include "targets.hpp"
 #include "video/videos.hpp"
 
 namespace parafield::test {
@@ -97,7 +98,10 @@ TEST(CodecDamage, DamageOfAnyCodecEndsNoProcess) {
   std::mt19937 random(3);
   int videos = 0, errors = 0;
   std::string skipped;
-  for (const std::string& encoder : encoders(folder)) {
+  std::vector<std::string> names = encoders(folder);
+  if (sanitized)  // FFmpeg's part is the same with sanitizers, and takes most of the time
+    std::erase_if(names, [i = 0](const std::string&) mutable { return i++ % 4 != 0; });
+  for (const std::string& encoder : names) {
     const std::string path = encoded(folder, frames, encoder);
     if (path.empty()) {
       skipped += ' ' + encoder;
@@ -127,7 +131,7 @@ TEST(CodecDamage, DamageOfAnyCodecEndsNoProcess) {
   }
   std::printf("%d damaged videos, %d of them with an error; encoders without a video:%s\n", videos, errors,
               skipped.c_str());
-  EXPECT_GT(videos, 100);
+  EXPECT_GT(videos, sanitized ? 25 : 100);
   EXPECT_GT(errors, videos / 4);
 }
 
