@@ -36,14 +36,14 @@ std::string bytes_of(const MotionMask& mask) {
   return bytes;
 }
 
-struct Solved {
+struct SolvedPair {
   std::vector<double> energies;
   std::string bytes;
 };
 
 template <class Task, class Method>
-Solved solve(const Method& method, const RandomPair& pair, const Device& device,
-             EnergyReport report = EnergyReport::result) {
+SolvedPair solve(const Method& method, const RandomPair& pair, const Device& device,
+                 EnergyReport report = EnergyReport::result) {
   typename Task::Options options;
   options.energies = report;
   Estimator<Task> estimator(method, Frame(pair.frame0).size(), on(device, options));
