@@ -3,6 +3,6 @@
 #include <atomic>
 
 namespace parafield::test {
-/// Every allocation of the program so far: allocations.cpp replaces operator new.
-inline std::atomic<long> allocations = 0;
+/// Number of allocations of the program so far, which allocations.cpp counts.
+extern std::atomic<long> allocations;
 }  // namespace parafield::test

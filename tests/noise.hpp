@@ -80,7 +80,7 @@ class GuardedFrame {
   std::vector<unsigned char> bytes_;
 };
 
-/// Frame `shift` px along, of the texture that tests of tasks share.
+/// Frame of the texture that tests of tasks share, moved by `shift` px.
 inline GuardedFrame noise(Size size, float shift, PixelFormat format = PixelFormat::gray_u8) {
   return {size, format, 1, shift, 0, 0};
 }

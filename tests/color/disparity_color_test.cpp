@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "color/color_map.hpp"
+#include "color/picture.hpp"
 #include "disparity_row.hpp"
 #include "io/folder.hpp"
 #include "not_finite.hpp"

@@ -44,7 +44,8 @@ std::vector<std::uint64_t> pushed(Estimator<Task>& estimator, const std::vector<
     add(estimator.push(own));
     if (on_host)
       for (int y = 0; y < frame_size.height; ++y)
-        std::memset(own.row(y), 0x55, std::size_t(frame_size.width) * std::size_t(bytes_per_pixel(own.format())));
+        std::memset(own.row(y), 0x55,
+                    std::size_t(frame_size.width) * std::size_t(bytes_per_pixel(own.format())));
     else
       estimator.synchronize();  // `own` goes
   }
@@ -164,19 +165,21 @@ TEST_P(PipelinedOn, LeavesOutPlanes) {
       for (const bool confidence : {false, true}) {
         SCOPED_TRACE(std::string(Method::name) + (valid ? ", valid" : "") +
                      (confidence ? ", confidence" : ""));
-        FlowEstimator some(method, frame_size, {.device = device(), .valid = valid, .confidence = confidence});
+        FlowEstimator some(method, frame_size,
+                           {.device = device(), .valid = valid, .confidence = confidence});
         const auto compare = [&](const FlowField& flow, std::size_t i) {
           EXPECT_EQ(bool(flow.valid), valid);
           EXPECT_EQ(bool(flow.confidence), confidence);
           detail::for_each_plane(flow, expected[i], [](const auto& a, const auto& b) {
             for (int y = 0; a && y < frame_size.height; ++y)
-              ASSERT_EQ(
-                  std::memcmp(a.view().row(y), b.view().row(y), std::size_t(frame_size.width) * sizeof(a(0, 0))),
-                  0);
+              ASSERT_EQ(std::memcmp(a.view().row(y), b.view().row(y),
+                                    std::size_t(frame_size.width) * sizeof(a(0, 0))),
+                        0);
           });
         };
         FlowEstimator pipelined(
-            method, frame_size, {.device = device(), .pipelined = true, .valid = valid, .confidence = confidence});
+            method, frame_size,
+            {.device = device(), .pipelined = true, .valid = valid, .confidence = confidence});
         std::size_t count = 0, late = 0;
         for (const FrameBuffer& frame : frames)
           if (const FlowField* flow = some.push(frame)) compare(*flow, count++);
