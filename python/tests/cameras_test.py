@@ -65,14 +65,14 @@ def pair(true_pair, calibration):
     return seen(left, calibration.left, np.eye(3)), seen(right, calibration.right, calibration.rotation)
 
 
-def opencv_yaml(calibration, lens=LENS):
+def opencv_yaml(calibration, lens=LENS, model="distortion_model: plumb_bob\n"):
     def matrix(name, values):
         rows, columns = np.atleast_2d(values).shape
         data = ", ".join(repr(float(value)) for value in np.ravel(values))
         return (f"{name}: !!opencv-matrix\n   rows: {rows}\n   cols: {columns}\n   dt: d\n"
                 f"   data: [ {data} ]\n")
 
-    return "%YAML:1.0\n---\n" + "".join(
+    return "%YAML:1.0\n---\n" + model + "".join(
         matrix(name, values) for name, values in [
             ("K1", calibration.left.matrix), ("D1", lens), ("K2", calibration.right.matrix), ("D2", lens),
             ("R", calibration.rotation), ("T", calibration.translation.reshape(3, 1))])
@@ -109,7 +109,7 @@ def test_fisheye_lenses(tmp_path):
     with pytest.warns(pf.PairWarning, match="D1 and D2 have 4 coefficients in a column .* of a fisheye lens"):
         assert pf.StereoCalibration.from_opencv(*arrays) == made
     assert not pf.StereoCalibration.from_opencv(*arrays, fisheye=False).left.fisheye
-    (tmp_path / "stereo.yml").write_text(opencv_yaml(made, column))
+    (tmp_path / "stereo.yml").write_text(opencv_yaml(made, column, model=""))
     with pytest.warns(pf.PairWarning, match="stereo.yml: D1 and D2 have 4 coefficients in a column"):
         assert pf.read_calibration(tmp_path / "stereo.yml").left == camera
     with pytest.raises(pf.Error, match="distortion has 5 coefficients; a fisheye lens has 4"):

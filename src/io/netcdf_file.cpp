@@ -176,11 +176,12 @@ NetcdfPacking::NetcdfPacking(const NetcdfVariable& variable) : type_(variable.ty
   for (const double value : numbers_attribute(variable, "missing_value").values) add_missing(value);
 
   // By the NetCDF Users' Guide, limits of the unpacked values' type, if that is wider than the stored one, are
-  // limits of the unpacked values.
+  // limits of the unpacked values. So are all floats for stored integers.
   const auto limit = [&](const NetcdfNumbers& given, std::size_t at, double& stored, double& unpacked) {
     if (given.values.size() <= at) return;
     const int rank = rank_of(given.type);
-    if (packed && rank == unpacked_rank && rank > rank_of(type_))
+    const bool floats = rank_of(given.type) >= rank_of(NC_FLOAT) && rank_of(type_) < rank_of(NC_FLOAT);
+    if (packed && (floats || (rank == unpacked_rank && rank > rank_of(type_))))
       unpacked = given.values[at];
     else
       stored = type_ == NC_FLOAT ? double(float(given.values[at])) : meant(given.values[at]);

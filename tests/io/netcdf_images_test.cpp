@@ -263,6 +263,8 @@ TEST_F(NetCdf, MissingValuesInAnyForm) {
   const Numbers stored = {0, 1, 2, 3, 100, 5, 6, 7, 8};
   expect_same(of(short_type, stored, {scale, offset, {"valid_range", Numbers{10, 20}, double_type}}),
               {10, 10.5f, 11, 11.5f, nan, 12.5f, 13, 13.5f, 14});
+  expect_same(of(short_type, stored, {scale, offset, {"valid_max", Numbers{20}, float_type}}),
+              {10, 10.5f, 11, 11.5f, nan, 12.5f, 13, 13.5f, 14});
   expect_same(of(short_type, stored, {scale, offset, {"valid_range", Numbers{1, 20}}}),
               {nan, 10.5f, 11, 11.5f, nan, 12.5f, 13, 13.5f, 14});
   expect_same(of(short_type, stored, {scale, offset, {"missing_value", Numbers{10.5}, double_type}}),

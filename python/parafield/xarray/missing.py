@@ -94,8 +94,10 @@ def fill_values(stack: xr.DataArray) -> Missing | None:
         if math.isnan(number):
             continue
         # By the NetCDF Users' Guide, limits of the unpacked values' type, if that is wider than the stored one,
-        # are limits of the unpacked values.
-        unpacked = bool(packing) and _rank(source) == max(map(_rank, packing)) and _rank(source) > _rank(stored)
+        # are limits of the unpacked values. So are all floats for stored integers.
+        rank = _rank(source)
+        wide = rank > _rank(stored) and (rank == max(map(_rank, packing), default=0) or stored.kind in "iu")
+        unpacked = bool(packing) and rank > 100 and wide
         if unpacked and not scales:  # the stack is not decoded
             number = (number - _first(given.get("add_offset"), 0.0)) / _first(given.get("scale_factor"), 1.0)
         elif not unpacked:
