@@ -26,7 +26,7 @@ struct NetcdfVariable {
   bool has_numbers() const { return type != NC_CHAR && type <= NC_UINT64; }
 };
 
-/// All variables of a file, those of its groups after its own.
+/// All variables of a file: first the root group's, then each inner group's.
 std::vector<NetcdfVariable> variables_of(int file);
 
 /// The groups that a variable of a group can refer to: the group, its parent, and so on.
@@ -67,7 +67,7 @@ std::vector<NetcdfAxis> axes_of(const NetcdfVariable& variable, const std::vecto
 std::vector<double> coordinates_of(const NetcdfAxis& axis);
 
 /// Whether the images must be turned so that the axis, of rows or columns, runs from the north down or from
-/// the west to the right. `dimensions`: those of the images' variable.
+/// the west to the right. `images`: the variable that holds them; `all`: the file's variables.
 bool is_reversed(const NetcdfAxis& axis, Axis place, const NetcdfVariable& images,
                  const std::vector<NetcdfVariable>& all);
 

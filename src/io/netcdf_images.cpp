@@ -50,10 +50,10 @@ class Levels {
     chosen->used = true;
     all = chosen->value == "all";
     if (all) return {};
-    const std::vector<std::string> values = values_of(axis);
+    const std::vector<std::string> values = values_of(axis, most_searched);
     double wanted = 0;
     const bool is_number = read_number(chosen->value, wanted);
-    for (std::size_t i = 0; i < axis.length; ++i) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
       if (values[i] == chosen->value) return i;
       if (double value = 0;
           is_number && read_number(values[i], value) && std::abs(value - wanted) <= 1e-6 * std::abs(value))
@@ -65,11 +65,10 @@ class Levels {
 
   /// The values of an axis for an error.
   static std::string listed(const NetcdfAxis& axis) {
-    std::vector<std::string> values = values_of(axis);
     if (!axis.has_coordinate()) return text("1 to ", axis.length);
     constexpr std::size_t most = 12;
-    if (values.size() <= most) return joined(values);
-    values.resize(most);
+    const std::vector<std::string> values = values_of(axis, most);
+    if (axis.length <= most) return joined(values);
     return joined(values) + " ... (" + std::to_string(axis.length) + " values)";
   }
 
@@ -98,11 +97,13 @@ class Levels {
     for (const NetcdfAxis& axis : axes) names.push_back(detail::printable(axis.name));
     return joined(names);
   }
-  static std::vector<std::string> values_of(const NetcdfAxis& axis) {
+  static constexpr std::size_t most_searched = 1 << 16;  // damaged files may have any length
+  /// The first values of an axis.
+  static std::vector<std::string> values_of(const NetcdfAxis& axis, std::size_t most) {
     std::vector<std::string> values;
     const std::vector<double> numbers = coordinates_of(axis);
     const NetcdfVariable& place = axis.coordinate;
-    for (std::size_t i = 0; i < axis.length; ++i) {
+    for (std::size_t i = 0; i < std::min(axis.length, most); ++i) {
       std::string value = text(i + 1);
       char* own = nullptr;
       if (numbers.size() == axis.length) {
@@ -177,8 +178,9 @@ struct ImagesOfVariable : NetcdfImages {
   std::optional<NetcdfPacking> packing;
   Places places{};
   std::vector<std::size_t> start, counts;
-  std::optional<std::size_t> counted;    ///< position of the axis over which the images are counted
-  std::vector<std::size_t> order = {0};  ///< its indices, in order of time
+  std::optional<std::size_t> counted;  ///< position of the axis over which the images are counted
+  std::size_t count = 1;               ///< its length
+  std::vector<std::size_t> order;      ///< its indices in order of time; empty if they are in order
   std::size_t width = 0, height = 0, at = 0;
   bool upward = false;    ///< the first row is the southernmost
   bool leftward = false;  ///< the first column is the easternmost
@@ -259,19 +261,19 @@ struct ImagesOfVariable : NetcdfImages {
       if (is_time || generic) {
         times.push_back(i);
       } else if (axes[i].length != 1) {
-        fail_value("the images of ", detail::printable(variable.path), " are counted by ",
-                   detail::printable(axes[i].name),
-                   ", which is not time; choose one of its values (option level): ", Levels::listed(axes[i]),
-                   "; ", detail::printable(axes[i].name), "=all takes it for time");
+        const std::string name = detail::printable(axes[i].name);
+        fail_value(detail::printable(variable.path), " has ", axes[i].length, " images along ", name,
+                   ", which is not a time axis; the option level chooses one (", Levels::listed(axes[i]),
+                   "), and '", name, "=all' treats the axis as time");
       }
     }
     levels.check_all_used(axes);
     std::erase_if(times, [&](std::size_t i) { return times.size() > 1 && axes[i].length == 1; });
     if (times.size() > 1)
-      fail_value("the images of ", detail::printable(variable.path), " are counted by ",
+      fail_value(detail::printable(variable.path), " has images along ",
                  detail::printable(axes[times[0]].name), " and ", detail::printable(axes[times[1]].name),
-                 "; choose a value of one of them (option level, as ", detail::printable(axes[times[0]].name),
-                 "=VALUE): ", Levels::listed(axes[times[0]]));
+                 "; the option level chooses one of either, as '", detail::printable(axes[times[0]].name),
+                 "=VALUE': ", Levels::listed(axes[times[0]]));
     if (!times.empty()) count_over(axes[times[0]], times[0]);
     upward = is_reversed(rows, Axis::rows, variable, all);
     leftward = is_reversed(columns, Axis::columns, variable, all);
@@ -280,14 +282,15 @@ struct ImagesOfVariable : NetcdfImages {
   /// Counts the images along an axis, in order of time.
   void count_over(const NetcdfAxis& axis, std::size_t position) {
     counted = position;
-    order.resize(axis.length);
-    std::iota(order.begin(), order.end(), std::size_t(0));
+    count = axis.length;
     const std::vector<double> times = coordinates_of(axis);
     const auto is_missing = [](double time) { return std::isnan(time); };
     if (times.size() != axis.length || std::ranges::all_of(times, is_missing)) return;
     if (const auto none = std::ranges::find_if(times, is_missing); none != times.end())
       fail_format("the time of image ", none - times.begin() + 1, " is missing in ",
                   detail::printable(axis.coordinate.path));
+    order.resize(count);
+    std::iota(order.begin(), order.end(), std::size_t(0));
     std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return times[a] < times[b]; });
     for (std::size_t i = 1; i < order.size(); ++i)
       if (times[order[i]] == times[order[i - 1]])
@@ -295,9 +298,9 @@ struct ImagesOfVariable : NetcdfImages {
                     times[order[i]], ", in ", detail::printable(axis.coordinate.path));
   }
 
-  bool has_next() const override { return at < order.size(); }
+  bool has_next() const override { return at < count; }
   FrameBuffer next() override {
-    if (counted) start[*counted] = order[at];
+    if (counted) start[*counted] = order.empty() ? at : order[at];
     std::vector<double> values(width * height);  // at once: one row may need the whole image decompressed
     {
       const NetcdfCalls calls;

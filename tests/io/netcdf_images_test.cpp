@@ -205,8 +205,8 @@ TEST_F(NetCdf, AnAxisThatIsNotTimeNeedsAChoice) {
   for (const char* name : {"level", "lev", "band", "z", "member", "strange"}) {
     const auto path =
         saved(file({{name, 3}, {"y", 3}, {"x", 3}}, {{"image", {0, 1, 2}, byte_type, counted(27)}}));
-    EXPECT_NE(error(path).find("the images of image are counted by " + std::string(name) +
-                               ", which is not time; choose one of its values (option level): 1 to 3; "),
+    EXPECT_NE(error(path).find("image has 3 images along " + std::string(name) +
+                               ", which is not a time axis; the option level chooses one (1 to 3), and '"),
               std::string::npos)
         << error(path);
     EXPECT_EQ(read(path, "", "2").size(), 9u);
@@ -222,8 +222,8 @@ TEST_F(NetCdf, AnAxisThatIsNotTimeNeedsAChoice) {
                                {{"plev", {1}, double_type, {850, 500}, {{"units", "hPa"}}},
                                 {"image", {0, 1, 2, 3}, byte_type, counted(36)}}));
   EXPECT_NE(
-      error(deep).find("counted by plev, which is not time; choose one of its values (option level): 850, "
-                       "500; plev=all"),
+      error(deep).find("image has 2 images along plev, which is not a time axis; the option level chooses "
+                       "one (850, 500), and 'plev=all' treats the axis as time"),
       std::string::npos)
       << error(deep);
   EXPECT_EQ(read(deep, "", "500")[0], 9);

@@ -58,8 +58,8 @@ def flow(
 
     stack: three dimensions; any integers or floats. NaN, masked pixels, fill values and values beyond valid_min,
         valid_max and valid_range have no weight. Its times must rise.
-    dim: the dimension of time; by default the one of that name, or that the CF conventions or its name say.
-    core_dims: (y, x); by default the other two, by the CF conventions, their names, or the stack's order.
+    dim: the dimension of time; by default `time`, or the one that the CF conventions or its name identify.
+    core_dims: (y, x); by default the other two, identified in the same way or else in the stack's order.
     method, preset, device, threads, **parameters: as in `parafield.estimate_flow`. For Dask arrays, each call
         uses one thread by default, because Dask runs several calls at once.
     range: (black, white), the same for all images. By default 0 to 255 for uint8, otherwise the smallest and
