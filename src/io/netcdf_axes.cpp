@@ -144,7 +144,7 @@ std::vector<NetcdfAxis> axes_of(const NetcdfVariable& variable, const std::vecto
     // A variable of the dimension's name has its coordinates; otherwise one along it that is known by itself.
     for (const int group : groups)
       for (const NetcdfVariable& one : all) {
-        if (one.group != group || one.id == variable.id && one.group == variable.group) continue;
+        if (one.group != group || one.is(variable)) continue;
         if (one.dimensions.size() != 1 || one.dimensions[0] != dimension) continue;
         const Axis kind = axis_by_attributes(one);
         const bool named = one.name == axis.name,
@@ -184,7 +184,7 @@ bool is_reversed(const NetcdfAxis& axis, Axis place, const NetcdfVariable& image
     const std::string unit = text_attribute(axis.coordinate, "units");
     if (is_place(kind) ? kind != place : axis.kind != place) return false;
     values = coordinates_of(axis);
-    const bool by_unit = kind == place && text_attribute(axis.coordinate, "standard_name") != "" ||
+    const bool by_unit = (kind == place && text_attribute(axis.coordinate, "standard_name") != "") ||
                          is_degrees(unit, "north", 'N') || is_degrees(unit, "east", 'E') || is_spatial(unit);
     const std::string name = lower(axis.coordinate.name);
     const bool by_name = name.find("lat") != std::string::npos || name.find("lon") != std::string::npos;
@@ -192,8 +192,7 @@ bool is_reversed(const NetcdfAxis& axis, Axis place, const NetcdfVariable& image
   } else {
     // Latitudes or longitudes of each pixel, along the middle of the image.
     for (const NetcdfVariable& one : all) {
-      if (one.dimensions.size() < 2 || !one.has_numbers() || one.id == images.id && one.group == images.group)
-        continue;
+      if (one.dimensions.size() < 2 || !one.has_numbers() || one.is(images)) continue;
       const std::string name = lower(one.name), unit = text_attribute(one, "units");
       Axis kind = axis_by_attributes(one);
       if (kind == Axis::unknown &&

@@ -22,7 +22,7 @@ struct NetcdfVariable {
   nc_type type = NC_NAT;
   std::vector<int> dimensions = {};
 
-  bool is_text() const { return type == NC_CHAR || type == NC_STRING; }
+  bool is(const NetcdfVariable& other) const { return group == other.group && id == other.id; }
   bool has_numbers() const { return type != NC_CHAR && type <= NC_UINT64; }
 };
 
