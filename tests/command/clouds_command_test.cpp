@@ -230,8 +230,7 @@ TEST_F(CloudsCommand, MotionGoesIntoNetCdf) {
   }
   EXPECT_FALSE(u.next());
   // Its own variables are sequences of images, of which one has to be named.
-  expect_failure(1, {"clouds", path("motion.nc")},
-                 {"motion.nc", "name one of them: u, v", "; --variable names one"});
+  expect_failure(1, {"clouds", path("motion.nc")}, {"motion.nc", "name one of them (option variable): u, v"});
   run_well({"clouds", path("motion.nc"), "--variable", "u", "--range", "-3,3", "-o", path("g%d.flo")});
   expect_failure(1, {"flow", path("motion.nc"), "--variable", "w"}, {"in the variable w; it has u, v"});
   expect_failure(2, join(words, {"--start", "2017-09-06T12:00"}), {"--start needs --minutes"});
