@@ -23,9 +23,9 @@ using KnownPixels = Image<std::uint8_t>;
 /// Returns the number of nonzero pixels.
 std::int64_t count_of(const Image<std::uint8_t>& mask);
 
-/// --range, --variable, --skip-damaged, --input-mask, --overlay.
+/// --range, --variable, --level, --skip-damaged, --input-mask, --overlay.
 struct FrameOptions {
-  std::string range, variable, mask, overlay;
+  std::string range, variable, level, mask, overlay;
   bool skip_damaged = false;
   bool fills = false;  ///< pixels without a value are filled in, and reported as a mask
 
