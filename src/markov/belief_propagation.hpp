@@ -17,6 +17,7 @@ struct PropagationPlan {
   bool weighted = false;      // edges have individual weights
   bool has_flatness = false;  // edges have flatness
   bool stores_costs = false;  // a volume stores the data costs of a block
+  bool reads_data_costs = false;  // the costs around the result's labels are data costs, not beliefs
 
   /// Iterations of level k of `levels`.
   Iterations iterations_of(int k, int levels) const {
