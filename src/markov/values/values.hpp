@@ -76,7 +76,7 @@ struct CostRises {
     const bool is_least = bool((before >= 0) & (after >= 0) & (most > 0));
     const float of_lines = is_least ? 0.5f * (before - after) / most : 0.0f;
     const float rest = 1 - 2 * magnitude(of_lines);
-    return of_lines * fma(0.6f * rest, rest, 1.0f);
+    return of_lines * fma(0.75f * rest, rest, 1.0f);
   }
 };
 
