@@ -69,7 +69,7 @@ struct Surfaces {
             value(sx, sy) + slope_x(sx, sy) * (x - 2 * sx) + slope_y(sx, sy) * (y - 2 * sy) - whole;
         const double weight = std::abs(at) <= 2 ? (i ? 1 : 3) * (j ? 1 : 3) : 0;
         weights += weight, sum += weight * at;
-        is_certain = is_certain && (std::abs(at) == 2 || std::abs(std::abs(at) - 2) > tolerance);
+        is_certain = is_certain && std::abs(std::abs(at) - 2) > tolerance;
       }
     const double mean = weights > 0 ? std::clamp(sum / weights, -0.5, 0.5) : 0.0;
     return {std::abs(mean) < 0.07 ? 0 : mean, is_certain && std::abs(std::abs(mean) - 0.07) > tolerance};
