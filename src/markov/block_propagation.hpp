@@ -43,8 +43,8 @@ class BlockPropagation {
   const std::vector<Block>& blocks() const { return blocks_.blocks; }
 
   /// Solves one block, an element of blocks(), with the block's `energy`. `labels` and `costs` are planes of
-  /// the whole image; `costs` receives the beliefs, or data costs if the plan says so. `each` and `after` are as in Propagation::solve. Progress
-  /// counts all blocks, which must be solved in order.
+  /// the whole image; `costs` receives the beliefs, or data costs if the plan says so. `each` and `after` are
+  /// as in Propagation::solve. Progress counts all blocks, which must be solved in order.
   template <class Data, class After>
   void solve(const Block& block, const Energy<Data>& energy, View<Label> labels, const CostsAround& costs,
              bool each, After after, Progress<Backend>& progress) {
@@ -53,8 +53,7 @@ class BlockPropagation {
     const auto part = [&](auto view) { return part_of(view, block.x, block.y, blocks_.size); };
     const CostsAround around{part(costs.middle),   part(costs.before_x), part(costs.after_x),
                              part(costs.before_y), part(costs.after_y),  part(costs.margin)};
-    const Beliefs beliefs{part(labels), around,   data_costs_, block.x0,
-                          block.y0,     block.x1, block.y1};
+    const Beliefs beliefs{part(labels), around, data_costs_, block.x0, block.y0, block.x1, block.y1};
     std::visit(
         [&]<class P>(P& propagation) {
           if constexpr (!std::is_same_v<P, std::monostate>)

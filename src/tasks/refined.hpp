@@ -197,7 +197,7 @@ class RefinedDisparities : public Solver {
   View<float> right_;       // integer disparities of the right image
   View<std::uint8_t> unsure_;
   View<float> unvoted_;  // input of the color median
-  View<float> whole_;  // empty if the result is whole, and then there are no samples and surfaces
+  View<float> whole_;    // empty if the result is whole, and then there are no samples and surfaces
   DisparitySamples samples_;
   Surfaces surfaces_;
 };

@@ -37,9 +37,9 @@ TEST_P(RefineLabels, AgreesWithTheOracle) {
     };
     for (int j = 0; j < fine.view().height; ++j)
       for (int i = 0; i < fine.view().width; ++i)
-        ASSERT_NEAR(fine.view()(i, j),
-                    disparities(2 * i, 2 * j) + oracle::rises_around(disparities, 2 * i, 2 * j, rise).offset(),
-                    1e-4)
+        ASSERT_NEAR(
+            fine.view()(i, j),
+            disparities(2 * i, 2 * j) + oracle::rises_around(disparities, 2 * i, 2 * j, rise).offset(), 1e-4)
             << text_of(size) << " at " << i << ", " << j;
   }
 }

@@ -52,7 +52,8 @@ class SlantedPlanes : public OnDevice {
 
 TEST_P(SlantedPlanes, HaveNoSteps) {
   constexpr Size size{240, 160};
-  constexpr Plane planes[] = {{5, 0.04, 0}, {6, 0.05, 0.03}, {22, -0.06, 0.05}, {6, 0.012, 0.004}, {4, 0, 0.1}};
+  constexpr Plane planes[] = {
+      {5, 0.04, 0}, {6, 0.05, 0.03}, {22, -0.06, 0.05}, {6, 0.012, 0.004}, {4, 0, 0.1}};
   struct {
     double scale, contrast;
   } constexpr looks[] = {{1.2, 1}, {0.5, 1}, {1, 0.2}};
@@ -82,8 +83,9 @@ TEST_P(SlantedPlanes, HaveNoSteps) {
 TEST_P(SlantedPlanes, HaveNoStepsInFiles) {
   PARAFIELD_DATA_OR_SKIP(folder, "faults");
   const DisparityField truth = read_disparity(folder / "s_slant_d.npy");
-  expect_no_steps(read_frame(folder / "s_slant_l.png"), read_frame(folder / "s_slant_r.png"),
-                  [&](int x, int y) { return double(truth.d(x, y)); }, "s_slant");
+  expect_no_steps(
+      read_frame(folder / "s_slant_l.png"), read_frame(folder / "s_slant_r.png"),
+      [&](int x, int y) { return double(truth.d(x, y)); }, "s_slant");
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, SlantedPlanes, every_device(), device_name);

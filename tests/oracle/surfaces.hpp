@@ -88,8 +88,7 @@ struct Surfaces {
         if (!contains(d.size, sx, sy)) continue;
         const double difference = d(sx, sy) - d(x, y);
         if (std::abs(difference) > 0.8 + 0.09 * 4 * std::max(std::abs(i), std::abs(j))) continue;
-        const double weight =
-            trust(sx, sy) * std::max(1 - std::abs(luma(sx, sy) - luma(x, y)) / 30, 0.02);
+        const double weight = trust(sx, sy) * std::max(1 - std::abs(luma(sx, sy) - luma(x, y)) / 30, 0.02);
         samples.push_back({weight, 4.0 * i, 4.0 * j, difference});
         weights += weight, mx += weight * 4 * i, my += weight * 4 * j, md += weight * difference;
       }

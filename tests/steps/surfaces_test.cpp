@@ -47,8 +47,7 @@ struct Input {
 
   void run(const Target& target) {
     run_on(
-        target,
-        {&whole, &fine, &trust, &luma, &d, &slope_x, &slope_y, &out, &valid, &colors},
+        target, {&whole, &fine, &trust, &luma, &d, &slope_x, &slope_y, &out, &valid, &colors},
         [&]<class Backend>(Backend& backend) {
           const DisparitySamples samples{fine.view(), trust.view(), luma.view()};
           const Surfaces surfaces{d.view(), slope_x.view(), slope_y.view()};
@@ -67,8 +66,8 @@ TEST_P(SurfacesOn, AgreesWithTheOracle) {
     Input input(size);
     const Grid fine = oracle::grid_of(input.fine.view());
     input.run(GetParam());
-    for (Guarded* image : {&input.fine, &input.trust, &input.luma, &input.d, &input.slope_x, &input.slope_y,
-                           &input.out})
+    for (Guarded* image :
+         {&input.fine, &input.trust, &input.luma, &input.d, &input.slope_x, &input.slope_y, &input.out})
       image->expect_intact_guard(text_of(size));
 
     oracle::Surfaces expected;
@@ -77,8 +76,8 @@ TEST_P(SurfacesOn, AgreesWithTheOracle) {
       const double whole = input.whole.view()(2 * i, 2 * j);
       return input.valid.view()(2 * i, 2 * j) && std::abs(fine(i, j) - whole) <= 0.5 ? fine(i, j) : whole;
     });
-    expected.trust = oracle::tabulate(
-        count, [&](int i, int j) { return input.valid.view()(2 * i, 2 * j) ? 1 : 0.05; });
+    expected.trust =
+        oracle::tabulate(count, [&](int i, int j) { return input.valid.view()(2 * i, 2 * j) ? 1 : 0.05; });
     expected.luma = oracle::tabulate(count, [&](int i, int j) {
       const unsigned color = input.colors.view()(2 * i, 2 * j);
       return ((color & 255) + 2 * (color >> 8 & 255) + (color >> 16 & 255)) / 4.0;

@@ -89,8 +89,8 @@ void refine_labels(Backend& cpu, View<const Label> labels, const CostsAround& co
         const std::ptrdiff_t from = 2 * i0 - radius;
         const Label *const other = labels.row(row) + from, *const here = own + 2 * i0;
         const float *const before = costs.before_x.row(row) + from,
-                    *const middle = costs.middle.row(row) + from,
-                    *const after = costs.after_x.row(row) + from;
+                           *const middle = costs.middle.row(row) + from,
+                           *const after = costs.after_x.row(row) + from;
         for (int i = 0; i < n; ++i) {
           CostRises rises{rise_before[i], rise_after[i]};
           PF_UNROLL

@@ -55,8 +55,8 @@ void refine_labels(Backend& cuda, View<const Label> labels, const CostsAround& c
     const int x = 2 * i, y = 2 * j;
     const Label own = labels(x, y);
     CostRises rises;
-    for (int row = larger(y - refined_radius, 0);
-         row < smaller(y + refined_radius + 1, labels.height); ++row) {
+    for (int row = larger(y - refined_radius, 0); row < smaller(y + refined_radius + 1, labels.height);
+         ++row) {
       PF_UNROLL
       for (int k = -refined_radius; k <= refined_radius; ++k) {
         if (x + k < 0 || x + k >= labels.width) continue;

@@ -49,7 +49,8 @@ void sample_disparities(Backend& cpu, View<const float> whole, View<const std::u
     const float* const d = whole.row(2 * j);
     const std::uint8_t* const kept = valid.row(2 * j);
     const std::uint32_t* const words = colors.row(2 * j);
-    float *const to = samples.d.row(j), *const trust = samples.trust.row(j), *const luma = samples.luma.row(j);
+    float *const to = samples.d.row(j), *const trust = samples.trust.row(j),
+                 *const luma = samples.luma.row(j);
     const int count = samples.d.width;
     for (int i = 0; i < count; ++i) {
       to[i] = sampled_disparity(d[2 * i], to[i], kept[2 * i] != 0);
@@ -90,7 +91,7 @@ void fit_surfaces(Backend& cpu, const DisparitySamples& samples, const Surfaces&
         if (!is_inside(dy)) continue;
         const int y = j + fit_stride * dy, from = i0 - reach;
         const float *const d = samples.d.row(y) + from, *const trust = samples.trust.row(y) + from,
-                    *const luma = samples.luma.row(y) + from;
+                           *const luma = samples.luma.row(y) + from;
         float steps[side];
         for (int k = 0; k < side; ++k) steps[k] = surface_step(window_distance(k - fit_radius, dy));
         for (int i = 0; i < n; ++i) {
@@ -106,7 +107,7 @@ void fit_surfaces(Backend& cpu, const DisparitySamples& samples, const Surfaces&
         }
       }
       float *const to = surfaces.d.row(j) + i0, *const slope_x = surfaces.slope_x.row(j) + i0,
-                  *const slope_y = surfaces.slope_y.row(j) + i0;
+                   *const slope_y = surfaces.slope_y.row(j) + i0;
       for (int i = 0; i < n; ++i) {
         const Surface fitted = sums.at(i).fitted(center[i]);
         to[i] = fitted.d, slope_x[i] = fitted.slope_x, slope_y[i] = fitted.slope_y;

@@ -55,9 +55,9 @@ void take_surfaces(Backend& cuda, View<const float> whole, View<const std::uint8
     const auto at = [&](int column, int row) {
       return Surface{surfaces.d(column, row), surfaces.slope_x(column, row), surfaces.slope_y(column, row)};
     };
-    out(x, y) = surface_disparity(d, at(i, j), at(next_i, j), at(i, next_j), at(next_i, next_j),
-                                  float(x - 2 * i), float(x - 2 * next_i), float(y - 2 * j),
-                                  float(y - 2 * next_j));
+    out(x, y) =
+        surface_disparity(d, at(i, j), at(next_i, j), at(i, next_j), at(next_i, next_j), float(x - 2 * i),
+                          float(x - 2 * next_i), float(y - 2 * j), float(y - 2 * next_j));
   });
 }
 
