@@ -144,8 +144,8 @@ void find_least(const MixRow<Channels>& row, int parity, int i0, int labels, Lab
   }
 }
 
-/// Stores the labels of least belief of a chunk's pixels, and the beliefs or data costs around them. place(i):
-/// index of the values of pixel i. data(label, index): data cost.
+/// Stores the labels of least belief of a chunk's pixels, and the beliefs or data costs around them.
+/// place(i): index of the values of pixel i. data(label, index): data cost.
 template <class Value, class Place, class Data>
 void store_beliefs(const PairUnits& units, const LeastBeliefs<Value>& winners, Labeled<Value> belief,
                    int first, int i0, int y, const Beliefs& beliefs, Place place, Data data) {

@@ -50,7 +50,7 @@ PF_HD float luma_of(std::uint32_t color) {
 constexpr int fit_radius = 3, fit_stride = 2;
 constexpr float fit_unit = 1.0f / 4;  // positions per px
 
-/// Largest difference from the center's disparity that belongs to the same surface, `distance` positions away.
+/// Largest difference from the center's disparity within a surface, `distance` positions away.
 PF_HD constexpr float surface_step(int distance) { return 0.8f + 0.36f * float(distance); }
 PF_HD constexpr int window_distance(int dx, int dy) {
   const int x = dx < 0 ? -dx : dx, y = dy < 0 ? -dy : dy;
