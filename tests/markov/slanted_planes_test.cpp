@@ -12,7 +12,7 @@ namespace parafield {
 namespace {
 
 /// Disparity d + x * slope_x + y * slope_y.
-struct Plane {
+struct SlantedPlane {
   double d, slope_x, slope_y;
   double operator()(double x, double y) const { return d + slope_x * x + slope_y * y; }
 };
@@ -52,13 +52,13 @@ class SlantedPlanes : public OnDevice {
 
 TEST_P(SlantedPlanes, HaveNoSteps) {
   constexpr Size size{240, 160};
-  constexpr Plane planes[] = {
+  constexpr SlantedPlane planes[] = {
       {5, 0.04, 0}, {6, 0.05, 0.03}, {22, -0.06, 0.05}, {6, 0.012, 0.004}, {4, 0, 0.1}};
   struct {
     double scale, contrast;
   } constexpr looks[] = {{1.2, 1}, {0.5, 1}, {1, 0.2}};
   unsigned seed = 0;
-  for (const Plane& plane : planes)
+  for (const SlantedPlane& plane : planes)
     for (const auto& look : looks) {
       const Texture texture(++seed);
       const auto gray = [&](double x, double y) {

@@ -13,12 +13,12 @@ namespace {
 using oracle::Grid;
 
 /// Slanted surfaces with noise, and some pixels that are far off or not valid.
-struct Input {
+struct SurfaceInput {
   Guarded whole, fine, trust, luma, d, slope_x, slope_y, out;
   GuardedImage<std::uint8_t> valid;
   GuardedImage<std::uint32_t> colors;
 
-  explicit Input(Size size)
+  explicit SurfaceInput(Size size)
       : whole(size),
         fine(sampled(size)),
         trust(sampled(size)),
@@ -63,7 +63,7 @@ class SurfacesOn : public OnTarget {};
 
 TEST_P(SurfacesOn, AgreesWithTheOracle) {
   for (const Size size : sizes) {
-    Input input(size);
+    SurfaceInput input(size);
     const Grid fine = oracle::grid_of(input.fine.view());
     input.run(GetParam());
     for (Guarded* image :
@@ -108,7 +108,7 @@ TEST_P(SurfacesOn, AgreesWithTheOracle) {
       }
     EXPECT_LE(skipped, size.width * size.height / 10) << text_of(size);
     if (sanitized) continue;
-    Input reference(size);
+    SurfaceInput reference(size);
     reference.run(reference_target());
     for (int y = 0; y < size.height; ++y)
       for (int x = 0; x < size.width; ++x)
