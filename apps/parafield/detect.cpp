@@ -25,10 +25,9 @@ Times detect_series(const DetectOptions& options, const DetectionMethod& method,
     throw UsageError(fmt::format("FRAMES: give two frames or more, not {}", source.count()));
   findings.size = source.size();
   findings.range = source.range();
-  MotionDetector detector(method, source.size(), {.device = device});
-  Timer timer(device, detector.stream());
-  const FrameBuffer first = source.next()->frame.to(memory_of(device));  // push reads it asynchronously
-  detector.push(first);
+  MotionDetector detector(method, source.size(), {.device = device, .examine_frames = true});
+  Timer timer(Device::cpu());
+  detector.push(source.next()->frame);
   const int expected = int(options.frames.size()) - 1;
   ProgressLine line(!options.quiet);  // updated only between frames, so that it disturbs no timed call
   line.begin("detecting");
@@ -36,11 +35,11 @@ Times detect_series(const DetectOptions& options, const DetectionMethod& method,
   int masks = 0;
   while (const std::optional<InputFrame> frame = source.next()) {
     WhileWriting::check();
-    const FrameBuffer resident = frame->frame.to(memory_of(device));
     timer.start();
-    const MotionMask* const mask = detector.push(resident);
+    const MotionMask* const mask = detector.push(frame->frame);
     milliseconds.push_back(timer.stop());
-    findings.add(options, std::size_t(masks), mask->to(Memory::host()), frame->frame,
+    findings.unusable.add(detector.frames_state(), masks + 1);
+    findings.add(options, std::size_t(masks), *mask, frame->frame,
                  file(output_folder, options.output, masks + 1),
                  file(overlay_folder, options.overlay, masks + 1));
     ++masks;
@@ -107,6 +106,10 @@ void run(const DetectOptions& options) {
   add_times(report, name_of(method), info, findings.size, estimated.times);
   report.json["frames"] = findings.frames;
   add_range(report, findings.range);
+  if (options.is_series())
+    add_frames(report.json, findings.unusable, "mask", options.quiet);
+  else
+    add_state(report, estimated.state, options.quiet);
   findings.add_to(report, options, estimated.energies);
   if (options.boxes != "-") options.print(report);
 }

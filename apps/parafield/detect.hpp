@@ -70,6 +70,7 @@ struct Findings {
   int frames = 2;
   ValueRange range;
   std::int64_t moving = 0, pixels = 0;
+  FramesFindings unusable;
   MaskScores scores;
   Image<std::uint8_t> scored;       // --mask
   std::unique_ptr<BoxLines> boxes;  // --boxes, --min-area
