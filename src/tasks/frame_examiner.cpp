@@ -21,10 +21,18 @@ constexpr int samples_along = 4;
 constexpr float related = 0.35f;
 /// Correlation of adjacent pixels of texture. That of noise is below 0.05, that of scenes above 0.25.
 constexpr float textured = 0.15f;
+/// Least contrast of a scene, 0..255, in the means and at full resolution. Noise may be smooth, too, after it was
+/// filtered or compressed, but then it is weaker.
+constexpr double least_contrast = 1.5, least_fine_contrast = 12;
 
-/// Subtracts means over 5x5 pixels, then divides by the contrast around, so that neither light nor a few strong
-/// edges decide. Pixels outside the image repeat its border.
-Image<float> texture_of(View<const float> luma) {
+struct Texture {
+  Image<float> values;  // luma minus the mean over 5x5 pixels, divided by the contrast around
+  double contrast;      // root mean square of the differences
+};
+
+/// The texture of an image, normalized so that neither light nor a few strong edges decide. Pixels outside the
+/// image repeat its border.
+Texture texture_of(View<const float> luma) {
   const Size size = luma.size();
   const auto mean = [&](View<const float> of, int radius, auto value) {
     Image<float> along(size), out(size);
@@ -44,13 +52,17 @@ Image<float> texture_of(View<const float> luma) {
     return out;
   };
   Image<float> texture = mean(luma, 2, [](float value) { return value; });
+  double sum = 0;
   for (int y = 0; y < size.height; ++y)
-    for (int x = 0; x < size.width; ++x) texture(x, y) = luma(x, y) - texture(x, y);
-  constexpr float least_contrast2 = 0.01f;  // hides rounding errors of constant areas
+    for (int x = 0; x < size.width; ++x) {
+      texture(x, y) = luma(x, y) - texture(x, y);
+      sum += double(texture(x, y)) * double(texture(x, y));
+    }
+  constexpr float least2 = 0.01f;  // hides rounding errors of constant areas
   const Image<float> contrast2 = mean(texture, 3, [](float value) { return value * value; });
   for (int y = 0; y < size.height; ++y)
-    for (int x = 0; x < size.width; ++x) texture(x, y) /= std::sqrt(contrast2(x, y) + least_contrast2);
-  return texture;
+    for (int x = 0; x < size.width; ++x) texture(x, y) /= std::sqrt(contrast2(x, y) + least2);
+  return {std::move(texture), std::sqrt(sum / (double(size.width) * size.height))};
 }
 
 struct Correlation {
@@ -188,17 +200,23 @@ FramesState FrameExaminer::compare(const Excerpts& before, const Excerpts& after
   View<const float> a = before.whole, b = after.whole;
   if (a.size() != b.size() || a.width < least_side || a.height < least_side) return FramesState::unknown;
   crop_bars(a, b);
-  const Image<float> textures[] = {texture_of(a), texture_of(b)};
+  const Texture means[] = {texture_of(a), texture_of(b)};
   Correlation same;
   for (int y = 0; y < a.height; ++y)
-    for (int x = 0; x < a.width; ++x) same.add(double(textures[0](x, y)), double(textures[1](x, y)));
-  if (same.value() > related || correlation(textures[0], textures[1]) > related) return FramesState::usable;
-  if (smoothness_of(textures[0]) > textured && smoothness_of(textures[1]) > textured) return FramesState::cut;
-  // Fine texture looks like noise in the means, but not at full resolution.
-  if (before.center && before.center.size() == after.center.size() &&
-      correlation(texture_of(before.center), texture_of(after.center)) > related)
+    for (int x = 0; x < a.width; ++x) same.add(double(means[0].values(x, y)), double(means[1].values(x, y)));
+  if (same.value() > related || correlation(means[0].values, means[1].values) > related)
     return FramesState::usable;
-  return FramesState::no_texture;
+  const auto is_scene = [](const Texture& texture, double least) {
+    return texture.contrast > least && smoothness_of(texture.values) > textured;
+  };
+  bool scene[] = {is_scene(means[0], least_contrast), is_scene(means[1], least_contrast)};
+  if (before.center && after.center && !(scene[0] && scene[1])) {
+    // Fine texture looks like noise in the means, but not at full resolution.
+    const Texture fine[] = {texture_of(before.center), texture_of(after.center)};
+    if (correlation(fine[0].values, fine[1].values) > related) return FramesState::usable;
+    for (int i = 0; i < 2; ++i) scene[i] = scene[i] || is_scene(fine[i], least_fine_contrast);
+  }
+  return scene[0] && scene[1] ? FramesState::cut : FramesState::no_texture;
 }
 
 FramesState FrameExaminer::compare(const Frame& before, const Frame& after) {
