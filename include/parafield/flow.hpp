@@ -42,9 +42,9 @@ struct FlowOptions {
   /// CUDA: set it if three or more estimators share the device. The total work is then less, but a frame on
   /// its own takes longer. Results are the same.
   PF_FIELD(bool, throughput, false);
-  /// Look for cuts and missing texture in frames in host memory. Flow
-  /// between different scenes and between frames without texture is not valid, unless min_confidence is 0, and
-  /// after a cut a method of two frames starts anew. See Estimator::frames_state. u and v do not change.
+  /// Look for cuts and missing texture in frames in host memory. Flow between different scenes and between
+  /// frames without texture is not valid, unless min_confidence is 0, and after a cut a method of two frames
+  /// starts anew. See Estimator::frames_state. u and v do not change.
   PF_FIELD(bool, examine_frames, false);
   PF_PARAMETER(
       float, fb_check, 0, range(0, 1e6, "px"),
@@ -59,8 +59,8 @@ struct FlowOptions {
   PF_PARAMETER(int, final_median, 0, one_of({0, 3, 5}, "px"),
                "Side of a median of the flow, 0 = none. It is the last step.");
   PF_PARAMETER(float, min_confidence, -1, range(-1, 1e6),
-               "Least confidence of valid flow. -1 = the method's own, which costs at most 2 % of the pixels "
-               "that are right. 0 = none. Each method has its own scale.");
+               "Least confidence of valid flow. -1 = the method's own, which costs few pixels that are "
+               "right. 0 = none. Each method has its own scale.");
   PF_FIELD(bool, valid, true);       ///< whether results have a valid plane
   PF_FIELD(bool, confidence, true);  ///< whether results have a confidence
   PF_FIELD(EnergyReport, energies, EnergyReport::none);
