@@ -34,9 +34,10 @@ struct StereoOptions {
   /// Look for missing texture in images in host memory: without texture, no disparity is valid, unless
   /// min_confidence is 0. See Estimator::frames_state. The disparities do not change.
   PF_FIELD(bool, examine_frames, false);
-  PF_PARAMETER(float, min_confidence, -1, range(-1, 1e6),
-               "Least confidence of valid disparities. -1 = the method's own, which costs few pixels that are "
-               "right. 0 = none. Each method has its own scale.");
+  PF_PARAMETER(
+      float, min_confidence, -1, range(-1, 1e6),
+      "Least confidence of valid disparities. -1 = the method's own, which costs few pixels that are "
+      "right. 0 = none. Each method has its own scale.");
   PF_FIELD(EnergyReport, energies, EnergyReport::none);
   PF_FIELD(ProgressCallback, progress, {});  ///< called by slow methods: ICM, annealing, belief propagation
 };

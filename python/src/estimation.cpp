@@ -268,7 +268,8 @@ void warn_of_states(std::span<const FramesState> states) {
   for (const FramesState state : states) findings.add(state, number++);
   if (!findings.cuts.empty()) {
     std::string numbers;
-    for (const std::int64_t each : findings.cuts) numbers += (numbers.empty() ? "" : ", ") + std::to_string(each);
+    for (const std::int64_t each : findings.cuts)
+      numbers += (numbers.empty() ? "" : ", ") + std::to_string(each);
     warn_of_frames("the frames of result " + numbers + " show different scenes (a cut); not reliable");
   }
   if (findings.without_texture > 0)

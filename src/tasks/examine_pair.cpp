@@ -115,7 +115,8 @@ PairFindings find_disparities(const Frame& left, const Frame& right, int min_dis
   method.energy.checks.fill = false;
   check(method);
   const Device cpu = Device::cpu();
-  const auto session = known_stereo_session(method, small[0].size(), cpu, {.device = cpu, .min_confidence = 0});
+  const auto session =
+      known_stereo_session(method, small[0].size(), cpu, {.device = cpu, .min_confidence = 0});
   const DisparityField& field = session->call({.frames = std::array<Frame, 2>{small[0], small[1]}}, nullptr);
 
   std::vector<int> counts(std::size_t(2 * reach + 1));

@@ -16,13 +16,13 @@ constexpr int center_side = 96;  // px
 constexpr int least_side = 16;   // px; smaller excerpts say nothing
 /// Pixels averaged for one of an excerpt, along each side: enough to suppress noise.
 constexpr int samples_along = 4;
-/// Correlation of related frames. Texture of unrelated frames reaches 0.23, of pairs with ground truth at least
-/// 0.5 (tests/tasks/frame_examiner_test.cpp).
+/// Correlation of related frames. Unrelated frames reach 0.23, pairs with ground truth at least 0.5; see
+/// tests/tasks/frames_state_test.cpp.
 constexpr float related = 0.35f;
 /// Correlation of adjacent pixels of texture. That of noise is below 0.05, that of scenes above 0.25.
 constexpr float textured = 0.15f;
-/// Least contrast of a scene, 0..255, in the means and at full resolution. Noise may be smooth, too, after it was
-/// filtered or compressed, but then it is weaker.
+/// Least contrast of a scene, 0..255, in the means and at full resolution. Noise may be smooth, too, after it
+/// was filtered or compressed, but then it is weaker.
 constexpr double least_contrast = 1.5, least_fine_contrast = 12;
 
 struct Texture {
@@ -30,8 +30,8 @@ struct Texture {
   double contrast;      // root mean square of the differences
 };
 
-/// The texture of an image, normalized so that neither light nor a few strong edges decide. Pixels outside the
-/// image repeat its border.
+/// The texture of an image, normalized so that neither light nor a few strong edges decide. Pixels outside
+/// the image repeat its border.
 Texture texture_of(View<const float> luma) {
   const Size size = luma.size();
   const auto mean = [&](View<const float> of, int radius, auto value) {
@@ -111,8 +111,8 @@ Image<float> means_of(const Frame& frame, int x0, int y0, Size size, int factor)
   return means;
 }
 
-/// Removes bars along the borders, such as those of a film: rows and columns that are constant in both images.
-/// Their edges would correlate.
+/// Removes bars along the borders, such as those of a film: rows and columns that are constant in both
+/// images. Their edges would correlate.
 void crop_bars(View<const float>& a, View<const float>& b) {
   constexpr float constant = 3;  // 0..255
   const auto is_constant = [&](int x0, int y0, int dx, int dy, int count) {
@@ -172,8 +172,8 @@ float FrameExaminer::correlation(const Image<float>& before, const Image<float>&
     constexpr std::size_t most_matchers = 8;  // bars may change their width
     if (matchers_.size() == most_matchers) matchers_.erase(matchers_.begin());
     const Device cpu = Device::cpu(1);
-    matchers_.push_back(std::make_unique<Matcher>(
-        Matcher{size, flow_session(AdaptiveRidge{}, size, cpu, {.device = cpu})}));
+    matchers_.push_back(
+        std::make_unique<Matcher>(Matcher{size, flow_session(AdaptiveRidge{}, size, cpu, {.device = cpu})}));
     found = matchers_.end() - 1;
   }
   Image<float> brightness[2] = {Image<float>(size), Image<float>(size)};

@@ -8,8 +8,8 @@
 
 namespace parafield {
 
-/// Finds cuts and frames without texture: compares the texture of two frames at the places where a coarse flow
-/// matches them. Everything runs on the host, on one thread, with the same bits for every device.
+/// Finds cuts and frames without texture: compares the texture of two frames at the places where a coarse
+/// flow matches them. Everything runs on the host, on one thread, with the same bits for every device.
 class FrameExaminer {
  public:
   FrameExaminer();

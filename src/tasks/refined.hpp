@@ -116,7 +116,7 @@ class RefinedFlow : public Solver {
   Backend& backend_;
   Refinement<Backend> refinement_;
   const float fb_check_, least_;
-  const bool at_once_;  // whether the solver itself applies least_
+  const bool at_once_;   // whether the solver itself applies least_
   FlowPlanes backward_;  // flow from the second frame to the first
   Trust own_trust_;      // planes that the solver needs but results lack
 };

@@ -48,7 +48,8 @@ FrameBuffer with_bars(FrameBuffer frame, int height) {
   return frame;
 }
 
-std::vector<FrameBuffer> scene(std::string_view name, int frames, std::uint64_t seed, Size size = {320, 240}) {
+std::vector<FrameBuffer> scene(std::string_view name, int frames, std::uint64_t seed,
+                               Size size = {320, 240}) {
   return render_scene(name, {.size = size, .frames = frames, .seed = seed}).frames;
 }
 
@@ -66,9 +67,11 @@ TEST(FramesState, NoiseOnAWallIsNoTexture) {
     for (const PixelFormat format : {gray_u8, rgb_u8, gray_u16, rgb_u16})
       for (const double sigma : {0.0, 0.5, 2.0, 10.0, 40.0})
         for (const double level : {2.0, 128.0}) {
-          SCOPED_TRACE(testing::Message() << size.width << " " << to_string(format) << " " << sigma << " " << level);
-          EXPECT_EQ(state_of(gray_wall(size, format, level, sigma, 1), gray_wall(size, format, level, sigma, 2)),
-                    FramesState::no_texture);
+          SCOPED_TRACE(testing::Message()
+                       << size.width << " " << to_string(format) << " " << sigma << " " << level);
+          EXPECT_EQ(
+              state_of(gray_wall(size, format, level, sigma, 1), gray_wall(size, format, level, sigma, 2)),
+              FramesState::no_texture);
         }
 }
 
@@ -83,8 +86,8 @@ TEST(FramesState, FilteredNoiseIsNoTexture) {
           for (int x = 0; x < size.width; ++x) {
             int sum = 4;  // rounds
             for (int k = 0; k < 9; ++k)
-              sum += static_cast<const std::uint8_t*>(
-                  noise.row(std::clamp(y + k / 3 - 1, 0, size.height - 1)))[std::clamp(x + k % 3 - 1, 0, size.width - 1)];
+              sum += static_cast<const std::uint8_t*>(noise.row(std::clamp(
+                  y + k / 3 - 1, 0, size.height - 1)))[std::clamp(x + k % 3 - 1, 0, size.width - 1)];
             static_cast<std::uint8_t*>(smooth[i].row(y))[x] = std::uint8_t(sum / 9);
           }
       }

@@ -281,16 +281,8 @@ __global__ void __launch_bounds__(lanes* warps, 4) push_kernel(Planes<Model> pla
 template <class Model>
 Planes<Model> planes_of(const FrameWindow<Model>& in, FlowPlanes out, Trust trust) {
   const View<float>& u = out.u;
-  Planes<Model> planes{{},
-                       u.data,
-                       out.v.data,
-                       trust.confidence.data,
-                       trust.valid.data,
-                       trust.least,
-                       u.width,
-                       u.height,
-                       int(u.stride()),
-                       int(trust.valid.pitch)};
+  Planes<Model> planes{{},          u.data,  out.v.data, trust.confidence.data, trust.valid.data,
+                       trust.least, u.width, u.height,   int(u.stride()),       int(trust.valid.pitch)};
   for (int i = 0; i < Model::frames; ++i) planes.frame[i] = in.frame[i].data;
   return planes;
 }

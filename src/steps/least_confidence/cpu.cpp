@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "steps/least_confidence/least_confidence.hpp"
-
 #include "core/cpu/backend.hpp"
+#include "steps/least_confidence/least_confidence.hpp"
 
 namespace parafield {
 
@@ -13,8 +12,7 @@ void withhold_unsure(Backend& cpu, View<const float> confidence, float least, Vi
     const float* const certainty = confidence.row(y);
     std::uint8_t* const kept = valid.row(y);
 #pragma GCC ivdep
-    for (int x = 0; x < width; ++x)
-      kept[x] = std::uint8_t(kept[x] & std::uint8_t(certainty[x] >= limit));
+    for (int x = 0; x < width; ++x) kept[x] = std::uint8_t(kept[x] & std::uint8_t(certainty[x] >= limit));
   });
 }
 

@@ -123,10 +123,9 @@ void finish_matched(Backend& cuda, const RefinedMatches& matched, FlowPlanes flo
                                  width, height, x, y);
     const float confidence = seen ? confidence_of(matched.normal.at(x, y)) : 0;
     trust.confidence(x, y) = confidence;
-    trust.valid(x, y) =
-        seen & (confidence >= trust.least) &
-        is_match(matched.next.data, int(matched.next.stride()), width, height, float(x) + u,
-                        float(y) + v, matched.frame(x, y), matched.max_residual);
+    trust.valid(x, y) = seen & (confidence >= trust.least) &
+                        is_match(matched.next.data, int(matched.next.stride()), width, height, float(x) + u,
+                                 float(y) + v, matched.frame(x, y), matched.max_residual);
   });
 }
 
