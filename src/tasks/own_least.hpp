@@ -15,17 +15,18 @@ inline float own_least(const RidgeRegression&) { return 0.0029f; }
 inline float own_least(const DirectInterpolation&) { return 4e-18f; }
 inline float own_least(const MultiHypothesis&) { return 1e-4f; }
 
-/// Label fields. With costs of absolute differences, right pixels without texture have confidence 0 as well
-/// as wrong ones.
+/// Label fields. The scale is that of the data cost. With costs of absolute differences, right pixels of flow
+/// without texture have confidence 0 as well as wrong ones.
 template <LabelMethod Method>
 float own_least(const Method& method) {
   constexpr bool is_flow = requires { method.energy.max_displacement; };
   constexpr bool propagates = requires { method.block_overlap; };
   constexpr bool anneals = requires { method.t_max; };
-  const bool absolute = method.energy.cost.data == DataTerm::absolute;
-  if constexpr (is_flow) return absolute ? 0 : propagates ? 0.5f : 0.3f;
+  const DataTerm data = method.energy.cost.data;
+  const bool usual = data == DataTerm::census || data == DataTerm::mix;
+  if constexpr (is_flow) return !usual ? 0 : propagates ? 0.5f : 0.3f;
   if constexpr (!is_flow && propagates) {
-    if (absolute) return 0.1f;
+    if (!usual) return data == DataTerm::absolute ? 0.1f : 0.0f;
     // A projected right view has no margins of its own: see disparity_confidence.
     const auto& checks = method.energy.checks;
     return checks.lr_check > 0 && checks.right_view == RightView::solved ? 0.5f : 0.028f;
