@@ -24,6 +24,8 @@ constexpr float textured = 0.15f;
 /// Least contrast of a scene, 0..255, in the means and at full resolution. Noise may be smooth, too, after it
 /// was filtered or compressed, but then it is weaker.
 constexpr double least_contrast = 1.5, least_fine_contrast = 12;
+/// Contrasts below come from rounding.
+constexpr float rounding = 1e-3f;
 
 struct Texture {
   Image<float> values;  // luma minus the mean over 5x5 pixels, divided by the contrast around
@@ -58,10 +60,9 @@ Texture texture_of(View<const float> luma) {
       texture(x, y) = luma(x, y) - texture(x, y);
       sum += double(texture(x, y)) * double(texture(x, y));
     }
-  constexpr float least2 = 0.01f;  // hides rounding errors of constant areas
   const Image<float> contrast2 = mean(texture, 3, [](float value) { return value * value; });
   for (int y = 0; y < size.height; ++y)
-    for (int x = 0; x < size.width; ++x) texture(x, y) /= std::sqrt(contrast2(x, y) + least2);
+    for (int x = 0; x < size.width; ++x) texture(x, y) /= std::sqrt(contrast2(x, y) + rounding * rounding);
   return {std::move(texture), std::sqrt(sum / (double(size.width) * size.height))};
 }
 
@@ -201,6 +202,7 @@ FramesState FrameExaminer::compare(const Excerpts& before, const Excerpts& after
   if (a.size() != b.size() || a.width < least_side || a.height < least_side) return FramesState::unknown;
   crop_bars(a, b);
   const Texture means[] = {texture_of(a), texture_of(b)};
+  if (means[0].contrast < rounding || means[1].contrast < rounding) return FramesState::no_texture;
   Correlation same;
   for (int y = 0; y < a.height; ++y)
     for (int x = 0; x < a.width; ++x) same.add(double(means[0].values(x, y)), double(means[1].values(x, y)));
