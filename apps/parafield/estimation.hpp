@@ -226,7 +226,10 @@ Estimate<Task> estimate(const typename Task::Method& method, const Device& devic
   const double milliseconds = timer.stop();
   if (!memory.on_host()) result = solved.to(Memory::host());
   FramesState state = examine_frames(std::vector<Frame>(frames.begin(), frames.end()));
-  if constexpr (Task::pairs) state = state == FramesState::cut ? FramesState::unknown : state;
+  // Views may differ like scenes, and motion can be seen without texture.
+  constexpr bool detects = std::is_same_v<Task, Detection>;
+  if (state == (Task::pairs ? FramesState::cut : detects ? FramesState::no_texture : FramesState::unknown))
+    state = FramesState::unknown;
   if (is_withheld(options)) withhold(result, state);
   Estimate<Task> estimated{std::move(result), time_of_first(milliseconds), {}, estimator.blocks(), state};
   if (options.energies != EnergyReport::none) estimated.energies = estimator.energies();

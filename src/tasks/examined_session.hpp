@@ -45,9 +45,15 @@ class ExaminedSession : public Session<Task> {
 
   FramesState compare(const Frame& before, const Frame& after) {
     if (!before.memory.on_host()) return FramesState::unknown;
-    const FramesState state = examiner_.compare(with_pitch(before), with_pitch(after));
-    // Views may differ more than the frames of a sequence.
-    return Task::pairs && state == FramesState::cut ? FramesState::unknown : state;
+    return relevant(examiner_.compare(with_pitch(before), with_pitch(after)));
+  }
+  /// The state, or unknown if it does not matter: views may differ more than the frames of a sequence, and a still
+  /// scene needs no texture for motion to be seen.
+  static FramesState relevant(FramesState state) {
+    constexpr bool detects = requires(Result result) { result.moving; };
+    const bool matters =
+        Task::pairs ? state != FramesState::cut : !detects || state != FramesState::no_texture;
+    return matters ? state : FramesState::unknown;
   }
   static Frame with_pitch(Frame frame) {
     frame.pitch = pitch_of(frame);
@@ -84,7 +90,7 @@ class ExaminedFrames final : public ExaminedSession<Task> {
     const Result* result = session_->push(frame, output);
     FramesState pair = FramesState::unknown;
     if (frame.memory.on_host())
-      pair = examiner_.next(Base::with_pitch(frame));
+      pair = Base::relevant(examiner_.next(Base::with_pitch(frame)));
     else
       examiner_.forget();
     pairs_.push_back(pair);

@@ -176,7 +176,9 @@ TEST(FramesState, RealMotionIsUsableAndRealCutsAreCuts) {
   }
   for (std::size_t i = 0; i < firsts.size(); ++i)
     for (std::size_t j = 0; j < firsts.size(); ++j)
-      if (i != j) EXPECT_EQ(state_of(firsts[i], firsts[j]), FramesState::cut) << i << " to " << j;
+      if (i != j) {
+        EXPECT_EQ(state_of(firsts[i], firsts[j]), FramesState::cut) << i << " to " << j;
+      }
 }
 
 /// Three frames of one scene, then three of another.
