@@ -83,7 +83,7 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
   const DeviceInfo info = describe_device(device);
 
   PairFrames source(options);
-  Cameras cameras(options.camera, device);
+  Cameras cameras(options.camera, device, options.quiet);
   StereoEnergy& energy = energy_of(method);
   const int given = energy.disparities;
   std::optional<Examined> examined;
@@ -94,6 +94,7 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
   std::vector<double> milliseconds;
   DisparityFindings findings;
   FramesFindings unusable;
+  DepthLoss loss;
   DisparityColorOptions colors;  // the whole series shares one scale
   SeriesWriter<DisparityField> writer("disparity map");
   ProgressLine line(!options.quiet);
@@ -115,6 +116,7 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
         if (!examined) {
           reported.json = pair->json;
           reported.text = pair->text;
+          reported.geometry = pair->geometry;
         }
         examined.emplace(*pair, *estimator, given);
         method = estimator->method();
@@ -130,7 +132,7 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
       writer.begin([&, pair, images, number, colors](DisparityField& field) {
         mark_unknown(field, images->known[0], images->known[1]);
         findings.add(field, images->known[0]);
-        options.write(field, energy.checks.fill, *pair, number, colors);
+        loss += options.write(field, energy.checks.fill, *pair, number, colors);
       });
       if (source.is_counted())
         line.update(double(writer.count()) / source.expected());
@@ -152,6 +154,7 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
   if (examined->findings.textured || writer.count() > 1)
     add_frames(report.json, unusable, "disparity maps", options.quiet);
   examined->add_to(report, energy, options.quiet);
+  if (reported.geometry) options.camera.add_depths(report, *reported.geometry, loss, options.quiet);
   add_files(report, names_of(options.outputs()));
   options.print(report);
 }
