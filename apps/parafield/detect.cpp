@@ -24,7 +24,7 @@ Times detect_series(const DetectOptions& options, const DetectionMethod& method,
     throw UsageError(fmt::format("FRAMES: give two frames or more, not {}", source.count()));
   findings.size = source.size();
   findings.range = source.range();
-  MotionDetector detector(method, source.size(), {.device = device});
+  MotionDetector detector(method, source.size(), {.device = device, .examine_frames = true});
   const EndOnInterrupt ending([&] { detector.cancel(); });
   Timer timer(device, detector.stream());
   FrameBuffer first = source.next()->frame.to(memory_of(device));  // push reads it asynchronously
@@ -42,6 +42,7 @@ Times detect_series(const DetectOptions& options, const DetectionMethod& method,
       const MotionMask* const mask = detector.push(resident);
       const double time = timer.stop();
       last = int(frame->index);
+      if (mask) findings.unusable.add(detector.frames_state(), last);
       if (!mask) {  // it comes after skipped frames
         first = std::move(resident);
         continue;
@@ -107,6 +108,10 @@ void run(const DetectOptions& options) {
   report.json["frames"] = findings.frames;
   add_range(report, findings.range);
   add_notes(report, findings.notes);
+  if (options.is_series())
+    add_frames(report.json, findings.unusable, "mask", options.quiet);
+  else
+    add_state(report, estimated.state, options.quiet);
   findings.add_to(report, options, estimated.energies);
   if (options.boxes != "-") options.print(report);
 }

@@ -77,6 +77,7 @@ struct Findings {
   ValueRange range;
   std::vector<std::string> notes = {};  // on the frames
   std::int64_t moving = 0, pixels = 0;
+  FramesFindings unusable;
   MaskScores scores;
   Image<std::uint8_t> scored;       // --mask
   std::unique_ptr<BoxLines> boxes;  // --boxes, --min-area

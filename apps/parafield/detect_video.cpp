@@ -145,6 +145,7 @@ class DetectJob : public StreamJob {
   static DetectionOptions with_device(DetectionOptions task, const Device& device) {
     task.device = device;
     task.pipelined = true;
+    task.examine_frames = true;
     return task;
   }
 
@@ -197,6 +198,7 @@ void detect_video(const DetectOptions& options) {
   add_notes(report, job.source.notes());
   report.text += fmt::format("{}: {} masks in {:.2f} s, {:.1f} frames a second; {}", name_of(method),
                              done.results, done.seconds, frames / done.seconds, stages);
+  add_frames(report.json, done.unusable, "mask", options.quiet);
   job.findings.add_to(report, options, {});
   options.print(report, options.prints_results());
 }

@@ -107,6 +107,29 @@ void add_times(Report& report, std::string_view method, const DeviceInfo& info, 
                   times.repeats > 0 ? fmt::format(" (median of {})", times.repeats) : " (first call)");
 }
 
+void add_state(Report& report, FramesState state, bool quiet) {
+  const std::string text = text_of(state);
+  if (text.empty()) return;
+  report.json["frames_state"] = state == FramesState::cut ? "cut" : "no texture";
+  if (!quiet) note(text);
+}
+
+void add_frames(Json& json, const FramesFindings& findings, const std::string& what, bool quiet) {
+  constexpr std::size_t most_named = 10;
+  const std::size_t cuts = findings.cuts.size();
+  if (cuts > 0) json["cuts"] = findings.cuts;
+  if (cuts > 0 && !quiet)
+    note(fmt::format(
+        "{} {}{}: the frames show different scenes ({}), so the result is not reliable", what,
+        fmt::join(findings.cuts.begin(), findings.cuts.begin() + int(std::min(cuts, most_named)), ", "),
+        cuts > most_named ? " and others" : "", cuts == 1 ? "a cut" : fmt::format("{} cuts", cuts)));
+  if (findings.without_texture == 0) return;
+  json["without_texture"] = findings.without_texture;
+  if (!quiet)
+    note(fmt::format("{}: {} of frames without texture, only noise or nothing at all; not reliable", what,
+                     findings.without_texture));
+}
+
 void add_energies(Report& report, EnergyReport asked, const std::vector<double>& energies) {
   if (asked == EnergyReport::result) {
     report.json["energy"] = energies.at(0);

@@ -141,12 +141,20 @@ struct EstimationOptions : EstimatorOptions<Task> {
   }
 };
 
+/// Whether results of frames that are not usable are marked as not valid.
+template <class Options>
+bool is_withheld(const Options& options) {
+  if constexpr (requires { options.min_confidence; }) return options.min_confidence != 0;
+  return true;
+}
+
 template <class Task>
 struct Estimate {
   typename Task::Result result;  // in host memory
   Times times;
   std::vector<double> energies;
   SolvedBlocks blocks;
+  FramesState state;
 };
 
 /// Input of an estimator: the frames and the other inputs in `given`. If the device has memory of its own,
@@ -217,7 +225,13 @@ Estimate<Task> estimate(const typename Task::Method& method, const Device& devic
   estimator.synchronize();
   const double milliseconds = timer.stop();
   if (!memory.on_host()) result = solved.to(Memory::host());
-  Estimate<Task> estimated{std::move(result), time_of_first(milliseconds), {}, estimator.blocks()};
+  FramesState state = examine_frames(std::vector<Frame>(frames.begin(), frames.end()));
+  // Views may differ like scenes, and motion can be seen without texture.
+  constexpr bool detects = std::is_same_v<Task, Detection>;
+  if (state == (Task::pairs ? FramesState::cut : detects ? FramesState::no_texture : FramesState::unknown))
+    state = FramesState::unknown;
+  if (is_withheld(options)) withhold(result, state);
+  Estimate<Task> estimated{std::move(result), time_of_first(milliseconds), {}, estimator.blocks(), state};
   if (options.energies != EnergyReport::none) estimated.energies = estimator.energies();
   if (run.repeats > 0) {
     line.announce(run.repeats == 1 ? "timing it" : fmt::format("timing it {} times", run.repeats),
@@ -230,6 +244,13 @@ Estimate<Task> estimate(const typename Task::Method& method, const Device& devic
 /// Adds device, width, height, repeats and milliseconds, and the text "icm on cpu (...): 640x480, 1.234 ms".
 void add_times(Report& report, std::string_view method, const DeviceInfo& info, Size size,
                const Times& times);
+
+/// Adds the state of the frames if they are not usable, and prints a note unless `quiet`.
+void add_state(Report& report, FramesState state, bool quiet);
+
+/// Adds cuts and without_texture to JSON if there are any, and prints notes unless `quiet`. `what`: the results,
+/// such as "flow" or "clip.mp4: flow".
+void add_frames(Json& json, const FramesFindings& findings, const std::string& what, bool quiet);
 
 /// Adds the energies: one number for the result, or a list with one per sweep.
 void add_energies(Report& report, EnergyReport asked, const std::vector<double>& energies);

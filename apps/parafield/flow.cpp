@@ -203,12 +203,14 @@ void run_series(const FlowCommandOptions& options, const FlowMethod& method, Flo
   check_series(options.outputs(), std::size_t(expected), options.inputs());
   const DeviceStart starting(options.device, false);
   task.device = options.device.device();
+  task.examine_frames = true;
   const DeviceInfo info = describe_device(*task.device);
 
   FlowSequence sequence(options.frames, options.reading, window + (counted ? 1 : 0), options.quiet, method,
                         task);
   PictureOptions picture = options.picture;
   FlowFindings findings;
+  FramesFindings unusable;
   SeriesWriter<FlowField> writer("flow");
   ProgressLine line(!options.quiet);
   line.begin("estimating");
@@ -216,6 +218,7 @@ void run_series(const FlowCommandOptions& options, const FlowMethod& method, Flo
     while (sequence.next(writer.free(sequence.estimator))) {
       const int number = sequence.number();
       const bool is_first = writer.count() == 0;
+      unusable.add(sequence.estimator.frames_state(), number);
       if (number > expected) check_outputs(numbered(options.outputs(), number), options.inputs());
       writer.begin([&, number, is_first,
                     frame = std::make_shared<InputFrame>(sequence.take_frame())](FlowField& field) {
@@ -238,6 +241,7 @@ void run_series(const FlowCommandOptions& options, const FlowMethod& method, Flo
   Report report = options.begin("flow", method, sequence.source.size(), sequence.estimator.blocks());
   report.json.update(parameters_json(parameters_of(task)));
   sequence.add_to(report, name_of(method), info);
+  add_frames(report.json, unusable, "flow", options.quiet);
   finish(report, options, findings, picture, [] {});
 }
 
@@ -278,7 +282,7 @@ void run(const FlowCommandOptions& options) {
     tracking->max_features = std::max(tracking->max_features, int(tracks.size()));
   }
 
-  auto [flow, times, energies, blocks] = estimate<Flow>(method, device, frames, task, options, given);
+  auto [flow, times, energies, blocks, state] = estimate<Flow>(method, device, frames, task, options, given);
   mark_unknown(flow, known[std::size_t(middle)], known[std::size_t(middle) + 1]);
   Report report = options.begin("flow", method, frame.size(), blocks);
   if (given.tracks) report.json["tracks"] = tracks.size();
@@ -286,6 +290,7 @@ void run(const FlowCommandOptions& options) {
   add_times(report, name_of(method), info, frame.size(), times);
   add_range(report, frame.range());
   add_notes(report, notes);
+  add_state(report, state, options.quiet);
   FlowFindings findings;
   findings.add(flow, known[std::size_t(middle)]);
   PictureOptions picture = options.picture;
@@ -339,8 +344,8 @@ void add_flow(App& program) {
   options.guides.add_to(command);
   options.truth.add_to(command, "true flow to compare with: .flo, .pfm, .npy or .png");
   options.add_to(command);
-  command.leave_out_of_help({"--aggregation-sigma", "--texture-aware", "--uniqueness", "--block-overlap",
-                             "--match-stride", "--match-levels", "--match-iterations", "--match-check",
+  command.leave_out_of_help({"--min-confidence", "--aggregation-sigma", "--texture-aware", "--uniqueness",
+                             "--block-overlap",                              "--match-stride", "--match-levels", "--match-iterations", "--match-check",
                              "--match-region", "--skip-damaged"});
   command.examples({"flow a.png b.png -o flow.flo --color flow.png",
                     "flow a.png b.png --gt truth.flo --preset fast --json",

@@ -119,13 +119,14 @@ void run(const StereoCommandOptions& options) {
   const auto mask = read_like(options.truth.mask, options.images[0], left.size(), read_mask);
 
   std::optional<Examined> examined;
-  auto [disparity, times, energies, blocks] =
+  auto [disparity, times, energies, blocks, state] =
       estimate<Stereo>(method, device, images.frames, task, options, {}, [&](StereoEstimator& estimator) {
         examined.emplace(pair, estimator, energy.disparities);
         method = estimator.method();
       });
   mark_unknown(disparity, images.known[0], images.known[1]);
   Report report = options.begin("stereo", method, left.size(), blocks);
+  report.json.update(parameters_json(parameters_of(task)));
   add_times(report, name_of(method), info, left.size(), times);
   add_range(report, left.range());
   add_notes(report, read.notes);
@@ -193,9 +194,9 @@ void add_stereo(App& program) {
             "or 3 (art, aloe). Without it, PNGs of 16 bit have KITTI's 256")
       .needs(truth);
   options.add_to(command);
-  command.leave_out_of_help({"--weight", "--aggregation-sigma", "--presmooth", "--edge-floor", "--neighbors",
-                             "--right-view", "--color-median", "--noise", "--uniqueness", "--blocks",
-                             "--block-overlap", "--memory-limit"});
+  command.leave_out_of_help({"--min-confidence", "--weight", "--aggregation-sigma", "--presmooth",
+                             "--edge-floor", "--neighbors", "--right-view", "--color-median", "--noise",
+                             "--uniqueness", "--blocks", "--block-overlap", "--memory-limit"});
   command.examples({"stereo left.png right.png -o disparity.pfm --color disparity.png",
                     "stereo left*.png right*.png --preset fast -o disparity%04d.pfm",
                     "stereo left.png right.png --calibration calib.txt --points cloud.ply"});

@@ -121,6 +121,7 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
   whole.start();
   std::vector<double> milliseconds;
   DisparityFindings findings;
+  FramesFindings unusable;
   DepthLoss loss;
   DisparityColorOptions colors;  // the whole series shares one scale
   SeriesWriter<DisparityField> writer("disparity map");
@@ -135,6 +136,7 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
       if (!estimator) {
         StereoOptions how = task;
         how.device = device;
+        how.examine_frames = true;
         estimator.emplace(method, size, how);
       }
       // A blank pair, such as the black one at the start of a film, does not tell the number of disparities.
@@ -153,6 +155,7 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
       estimator->push(images->frames[0], images->frames[1], writer.free(*estimator));
       milliseconds.push_back(timer.stop());
       const int number = source.number();
+      unusable.add(estimator->frames_state(), number);
       if (number > source.expected()) check_outputs(numbered(options.outputs(), number), options.inputs());
       writer.begin([&, pair, images, number, colors](DisparityField& field) {
         mark_unknown(field, images->known[0], images->known[1]);
@@ -171,12 +174,15 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
 
   const Size size = estimator->size();
   Report report = options.begin("stereo", method, size, estimator->blocks());
+  report.json.update(parameters_json(parameters_of(task)));
   add_times(report, name_of(method), info, size, times_of(milliseconds));
   add_series(report, "", "pair", writer.count(), seconds);
   add_range(report, source.range());
   add_notes(report, source.notes());
   reported.add_to(report);
   add_findings(report, findings);
+  if (examined->findings.textured || writer.count() > 1)
+    add_frames(report.json, unusable, "disparity maps", options.quiet);
   examined->add_to(report, energy, options.quiet);
   if (reported.geometry) options.camera.add_depths(report, *reported.geometry, loss, options.quiet);
   add_files(report, names_of(options.outputs()));

@@ -30,6 +30,9 @@ struct DetectionOptions {
   /// CUDA: set it if three or more estimators share the device. The total work is then less, but a frame on
   /// its own takes longer. Results are the same.
   PF_FIELD(bool, throughput, false);
+  /// Look for cuts in frames in host memory. At a cut nothing moves, no pixel is valid, and the method starts
+  /// anew, with a new background. See Estimator::frames_state.
+  PF_FIELD(bool, examine_frames, false);
   PF_FIELD(EnergyReport, energies, EnergyReport::none);
   PF_FIELD(ProgressCallback, progress, {});  ///< for slow methods: ICM, annealing
 };

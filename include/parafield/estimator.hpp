@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "parafield/fields.hpp"
@@ -20,6 +23,35 @@ enum class EnergyReport {
   /// iteration of the finest level, or only the energy of the result if it solves the image in blocks.
   sweeps
 };
+
+/// What an estimator with the option `examine_frames` found in the frames of a result.
+enum class FramesState {
+  unknown,     ///< not examined: one frame, frames smaller than 16 px, or in the memory of a device
+  usable,      ///< the frames show the same texture
+  no_texture,  ///< the frames show nothing, such as black frames, or unrelated noise
+  cut          ///< the frames show different scenes
+};
+
+/// Examines frames in host memory, each with the one before. A cut or frames without texture count more than
+/// usable ones. Throws Error(invalid_argument) for frames that an estimator refuses.
+PARAFIELD_API FramesState examine_frames(std::span<const Frame> frames);
+
+/// What is wrong with the frames, for a note to the user; empty if nothing is known to be wrong.
+PARAFIELD_API std::string text_of(FramesState state);
+
+/// Results whose frames are not usable.
+struct PARAFIELD_API FramesFindings {
+  std::vector<std::int64_t> cuts;    ///< numbers of the results with a cut between their frames, from 1
+  std::int64_t without_texture = 0;  ///< number of results of frames without texture
+
+  void add(FramesState state, std::int64_t number);  ///< counts result `number`
+};
+
+/// Mark the pixels of a result in host memory as not valid if the state makes them unreliable. A cut counts for
+/// flow and masks, missing texture for flow and disparities. At a cut, no pixel of a mask moves.
+PARAFIELD_API void withhold(FlowField& flow, FramesState state);
+PARAFIELD_API void withhold(DisparityField& disparity, FramesState state);
+PARAFIELD_API void withhold(MotionMask& mask, FramesState state);
 
 /// Blocks of the image that a method solves in turn. Belief propagation saves memory with several.
 struct SolvedBlocks {
@@ -138,6 +170,9 @@ class PARAFIELD_API Estimator {
   /// options asked for none, or if the method minimizes none. If a method stops early, its last energy is
   /// repeated for the remaining sweeps.
   std::vector<double> energies();
+
+  /// What the last returned result's frames showed. `unknown` without the option `examine_frames`.
+  FramesState frames_state() const;
 
   /// Makes a zero-filled field of the estimator's size, with the planes that results have, to use as
   /// `output`.

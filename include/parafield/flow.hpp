@@ -42,6 +42,10 @@ struct FlowOptions {
   /// CUDA: set it if three or more estimators share the device. The total work is then less, but a frame on
   /// its own takes longer. Results are the same.
   PF_FIELD(bool, throughput, false);
+  /// Look for cuts and missing texture in frames in host memory. Flow between different scenes and between
+  /// frames without texture is not valid, unless min_confidence is 0, and after a cut a method of two frames
+  /// starts anew. See Estimator::frames_state. u and v do not change.
+  PF_FIELD(bool, examine_frames, false);
   PF_PARAMETER(
       float, fb_check, 0, range(0, 1e6, "px"),
       "Forward-backward check, 0 = none. Flow is valid only where the second frame's flow leads back to "
@@ -54,6 +58,9 @@ struct FlowOptions {
                "left and right. It stays not valid.");
   PF_PARAMETER(int, final_median, 0, one_of({0, 3, 5}, "px"),
                "Side of a median of the flow, 0 = none. It is the last step.");
+  PF_PARAMETER(float, min_confidence, -1, range(-1, 1e6),
+               "Least confidence of valid flow. -1 = the method's own, which costs few pixels that are "
+               "right. 0 = none. Each method has its own scale.");
   PF_FIELD(bool, valid, true);       ///< whether results have a valid plane
   PF_FIELD(bool, confidence, true);  ///< whether results have a confidence
   PF_FIELD(EnergyReport, energies, EnergyReport::none);

@@ -21,6 +21,7 @@ struct PipelineOptions {
 struct PipelineReport {
   std::int64_t frames = 0;   ///< frames that the source has read
   std::int64_t results = 0;  ///< results that the sink has received
+  FramesFindings unusable;   ///< of an estimator with the option examine_frames
   bool stopped = false;      ///< whether the stop token ended the run
   double seconds = 0;        ///< duration of the run
   double source = 0;         ///< seconds in the source

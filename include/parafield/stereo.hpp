@@ -31,6 +31,13 @@ struct StereoOptions {
   /// CUDA: set it if three or more estimators share the device. The total work is then less, but a frame on
   /// its own takes longer. Results are the same.
   PF_FIELD(bool, throughput, false);
+  /// Look for missing texture in images in host memory: without texture, no disparity is valid, unless
+  /// min_confidence is 0. See Estimator::frames_state. The disparities do not change.
+  PF_FIELD(bool, examine_frames, false);
+  PF_PARAMETER(
+      float, min_confidence, -1, range(-1, 1e6),
+      "Least confidence of valid disparities. -1 = the method's own, which costs few pixels that are "
+      "right. 0 = none. Each method has its own scale.");
   PF_FIELD(EnergyReport, energies, EnergyReport::none);
   PF_FIELD(ProgressCallback, progress, {});  ///< called by slow methods: ICM, annealing, belief propagation
 };
@@ -69,6 +76,9 @@ struct PairFindings {
   /// Correlation, -1..1, between the values of matched pixels in the left and in the right image: the share
   /// of their variance that both images have in common. The rest is noise.
   float correlation = 0;
+  /// Whether the images show more than noise. Without texture, nothing can be matched, and rows cannot be
+  /// compared.
+  bool textured = true;
   /// Whether the views seem to be swapped, because most of the matched pixels are farther right in the right
   /// image. False if few pixels are matched or the pair is blank.
   bool swapped() const { return negative > 0.6f && matched > 0.4f && !blank(); }
@@ -85,7 +95,8 @@ struct PairFindings {
 PARAFIELD_API PairFindings examine_pair(const In<Frame>& left, const In<Frame>& right, int min_disparity = 0);
 
 /// Returns what seems to be wrong with a pair, one line of text per problem: the views are swapped,
-/// `disparities` is too small (0 = found in the pair, never too small), or the rows are not aligned.
+/// `disparities` is too small (0 = found in the pair, never too small), the rows are not aligned, or the images
+/// have no texture.
 PARAFIELD_API std::vector<std::string> pair_warnings(const PairFindings& findings, const RowAlignment& rows,
                                                      int disparities = 0);
 

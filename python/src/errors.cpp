@@ -11,8 +11,8 @@ namespace nb = nanobind;
 namespace parafield::python {
 namespace {
 
-PyObject *error_type = nullptr, *pair_warning_type = nullptr, *range_warning_type = nullptr,
-         *file_warning_type = nullptr;
+PyObject *error_type = nullptr, *frames_warning_type = nullptr, *pair_warning_type = nullptr,
+         *range_warning_type = nullptr, *file_warning_type = nullptr;
 
 const char* name_of(ErrorCode code) {
   switch (code) {
@@ -105,6 +105,8 @@ int read_whole_number(nb::handle number, const char* name, int least, int most) 
   return value;
 }
 
+void warn_of_frames(const std::string& text) { warn(frames_warning_type, text); }
+
 void warn_of_pair(const std::string& text) { warn(pair_warning_type, text); }
 
 void warn_of_range(const std::string& text) { warn(range_warning_type, text); }
@@ -137,6 +139,10 @@ class FileWarning(UserWarning):
     """Something is unusual about a file that was read, such as a missing end marker or interlaced frames."""
 
 
+class FramesWarning(UserWarning):
+    """Frames have a cut between them or no texture, so that their result is not valid."""
+
+
 class PairWarning(UserWarning):
     """Something seems to be wrong with a stereo pair or its calibration: see check_pair, read_calibration."""
 
@@ -147,6 +153,8 @@ class RangeWarning(UserWarning):
            scope);
   error_type = nb::object(scope["Error"]).release().ptr();
   module.attr("Error") = nb::handle(error_type);
+  frames_warning_type = nb::object(scope["FramesWarning"]).release().ptr();
+  module.attr("FramesWarning") = nb::handle(frames_warning_type);
   pair_warning_type = nb::object(scope["PairWarning"]).release().ptr();
   module.attr("PairWarning") = nb::handle(pair_warning_type);
   range_warning_type = nb::object(scope["RangeWarning"]).release().ptr();

@@ -89,11 +89,12 @@ template <class Task>
 class Part {
  public:
   Part(Estimator<Task>& estimator, const Request<Task>& request, const Items& items, const Field<Task>& field,
-       const Known<Task>& known, int index, int parts)
+       const Known<Task>& known, std::vector<FramesState>& states, int index, int parts)
       : estimator_(estimator),
         items_(items),
         field_(field),
         known_(known),
+        states_(states),
         begin_(edge(index, parts)),
         end_(edge(index + 1, parts)),
         pushes_(end_ - begin_ > 1 && can_push(request, items, known)),
@@ -101,7 +102,8 @@ class Part {
 
   /// Processes the next frames. Returns whether there are more.
   bool step() {
-    typename Task::Result output = field_.result(std::max(next_, begin_));
+    const int number = std::max(next_, begin_);
+    typename Task::Result output = field_.result(number);
     if (!pushes_) {
       const std::vector<Frame> frames = items_[next_];
       with_input<Task>(frames, known_, next_,
@@ -109,6 +111,7 @@ class Part {
     } else if constexpr (Task::streams) {
       estimator_.push(items_.frames[0][next_ + items_.taken - 1], output);
     }
+    states_[std::size_t(number)] = estimator_.frames_state();
     return ++next_ < end_;
   }
 
@@ -119,6 +122,7 @@ class Part {
   const Items& items_;
   const Field<Task>& field_;
   const Known<Task>& known_;
+  std::vector<FramesState>& states_;  ///< one for each result
   int begin_, end_;
   bool pushes_;
   int next_;  ///< next result; below begin_ while the first result still lacks frames
@@ -128,13 +132,13 @@ class Part {
 /// is `other` or there are tracks, whose copy on the device is freed after the call.
 template <class Task>
 void solve_on_device(const Request<Task>& request, const Items& items, const Device& device, Stream stream,
-                     const Field<Task>& field, const Known<Task>& known) {
+                     const Field<Task>& field, const Known<Task>& known, std::vector<FramesState>& states) {
   using Cache = EstimatorCache<Task>;
   const bool waits = items.frames[0].array.library == Library::other || known.tracks;
   if (items.count == 1) {
     auto lease = Cache::take(request, field.size, device, lasting_stream(items.frames[0].array));
     wait_for(device, lease->stream(), stream);
-    Part<Task>(*lease, request, items, field, known, 0, 1).step();
+    Part<Task>(*lease, request, items, field, known, states, 0, 1).step();
     wait_for(device, stream, lease->stream());
     if (waits) lease->synchronize();
     return;
@@ -151,7 +155,7 @@ void solve_on_device(const Request<Task>& request, const Items& items, const Dev
       auto& lease = leases[std::size_t(i)];
       lease->reset();
       wait_for(device, lease->stream(), stream);
-      Part<Task> part(*lease, request, items, field, known, i, streams);
+      Part<Task> part(*lease, request, items, field, known, states, i, streams);
       while (part.step()) {
       }
     }
@@ -168,7 +172,7 @@ void solve_on_device(const Request<Task>& request, const Items& items, const Dev
 /// that uses all threads.
 template <class Task>
 void solve_on_host(const Request<Task>& request, const Items& items, const Device& device,
-                   const Field<Task>& field, const Known<Task>& known) {
+                   const Field<Task>& field, const Known<Task>& known, std::vector<FramesState>& states) {
   using Cache = EstimatorCache<Task>;
   const bool on_cpu = device.kind == Device::Kind::cpu;
   const int cores =
@@ -191,7 +195,7 @@ void solve_on_host(const Request<Task>& request, const Items& items, const Devic
           if (cancelled) break;
           lease->reset();
         }
-        Part<Task> part(*lease, request, items, field, known, i, parts);
+        Part<Task> part(*lease, request, items, field, known, states, i, parts);
         while (!cancelled && part.step()) {
         }
       }
@@ -254,6 +258,25 @@ Stream lasting_stream(const Array& frames) {
   return frames.library == Library::torch || handle <= 2 ? Stream{frames.stream} : Stream{};
 }
 
+void warn_of_states(std::span<const FramesState> states) {
+  if (states.size() == 1) {
+    if (const std::string text = text_of(states[0]); !text.empty()) warn_of_frames(text);
+    return;
+  }
+  FramesFindings findings;
+  std::int64_t number = 0;
+  for (const FramesState state : states) findings.add(state, number++);
+  if (!findings.cuts.empty()) {
+    std::string numbers;
+    for (const std::int64_t each : findings.cuts)
+      numbers += (numbers.empty() ? "" : ", ") + std::to_string(each);
+    warn_of_frames("the frames of result " + numbers + " show different scenes (a cut); not reliable");
+  }
+  if (findings.without_texture > 0)
+    warn_of_frames(std::to_string(findings.without_texture) + " of " + std::to_string(states.size()) +
+                   " results have frames without texture, only noise or nothing at all; not reliable");
+}
+
 int read_threads(nb::handle threads) {
   int count = 0;
   if (!threads.is_none() && !nb::try_cast(threads, count))
@@ -314,12 +337,14 @@ Field<Task> solve(const Request<Task>& asked, const std::vector<FrameStack>& fra
   const bool on_host = first.array.memory.on_host();
   const bool pinned = on_host && device.kind == Device::Kind::cuda;
   Field<Task> field = new_field<Task>(first.array, first.first.size(), items.count, first.stacked, pinned);
+  std::vector<FramesState> states(std::size_t(items.count));
   if (on_host) {
-    solve_on_host(request, items, device, field, known);
+    solve_on_host(request, items, device, field, known, states);
   } else {
     const nb::gil_scoped_release released;
-    solve_on_device(request, items, device, Stream{first.array.stream}, field, known);
+    solve_on_device(request, items, device, Stream{first.array.stream}, field, known, states);
   }
+  if (!found) warn_of_states(states);  // the search for disparities has warned of missing texture
   return field;
 }
 

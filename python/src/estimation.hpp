@@ -48,6 +48,7 @@ Request<Task> read_request(nb::handle method, nb::handle preset, nb::handle devi
                            const nb::dict& parameters, const typename Task::Options& options = {}) {
   Request<Task> request;
   request.options = options;
+  request.options.examine_frames = true;
   request.threads = read_threads(threads);
   request.device = read_device(device, request.threads);
   request.method = read_method<Task>(method, preset, parameters, request.options);
@@ -278,6 +279,9 @@ void with_input(const std::vector<Frame>& frames, const Known<Task>& known, int 
 /// single array `frame0`. The names are for error messages. Throws Error(invalid_argument).
 std::vector<FrameStack> read_call_frames(nb::handle frame0, nb::handle frame1, const std::string& name0,
                                          const std::string& name1, const FrameLayout& layout);
+
+/// Issues a FramesWarning if results have frames that are not usable. `states`: the state of each result.
+void warn_of_states(std::span<const FramesState> states);
 
 /// Solves for frames that match() has checked: for each pair of two stacks, for each window of one stack, or
 /// for single frames. The caller must hold the GIL.

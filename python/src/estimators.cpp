@@ -199,6 +199,9 @@ work on one frame while the next is uploaded and the previous result is download
       .def_prop_ro("blocks", &Self::blocks,
                    "Number of blocks that the image is solved in, one after the other. Belief propagation "
                    "uses more than one if memory is short.")
+      .def_prop_ro("frames_state", &Self::frames_state,
+                   "What the frames of the last result showed: \"usable\"; \"cut\", different scenes; \"no "
+                   "texture\", only noise or nothing at all; \"unknown\" for frames in a device's memory.")
       .def_prop_ro("workspace_bytes", &Self::workspace_bytes,
                    "Memory of the device that the estimator holds.")
       .def("__repr__", [name](const Self& self) { return text_of(self, name); });

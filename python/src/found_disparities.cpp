@@ -63,6 +63,8 @@ void bind_examination(nb::module_& module) {
       .def_ro(
           "correlation", &PairFindings::correlation,
           "Correlation, -1 to 1, of the values that matched pixels have in the left and in the right image.")
+      .def_ro("textured", &PairFindings::textured,
+              "Whether the images show more than noise. Without texture nothing can be matched.")
       .def_prop_ro("swapped", &PairFindings::swapped,
                    "Whether the views seem to be swapped: most of the matches lie to the right.")
       .def_prop_ro(
@@ -75,7 +77,7 @@ void bind_examination(nb::module_& module) {
                ", correlation=" + detail::text_of(self.correlation) + ")";
       });
   bind_fields_state(type, &PairFindings::disparities, &PairFindings::matched, &PairFindings::negative,
-                    &PairFindings::correlation);
+                    &PairFindings::correlation, &PairFindings::textured);
   const nb::none none;
   module.def(
       "examine_pair",

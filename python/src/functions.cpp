@@ -43,7 +43,8 @@ tracks : array N x 4
 rotation : CameraRotation
     The camera's rotation between the frames, for the same methods.
 **parameters
-    Parameters of the method, and the options of flow: fb_check, speckle, fill, final_median.
+    Parameters of the method, and the options of flow: fb_check, speckle, fill, final_median,
+    min_confidence.
 
 A pixel that is NaN or masked (numpy.ma) has no weight, and its flow is invalid. On a CUDA device the call
 returns before the work is done; the work is on the current stream of the frames' library. Raises Error.)";

@@ -2,6 +2,7 @@
 #pragma once
 #include <nanobind/ndarray.h>
 
+#include <array>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -94,6 +95,7 @@ class PythonEstimator {
     next->field = output_for(frame);
     next->output = next->field->result(0);
     const auto complete = push(frame, std::move(next));
+    if (complete) warn_of_states({&state_, 1});
     return complete ? complete->field : std::nullopt;
   }
   /// Like push(frame), but writes the flow into the caller's array. Returns whether a result is complete.
@@ -108,7 +110,9 @@ class PythonEstimator {
     };
     plane(next->output.u, 0);
     plane(next->output.v, 1);
-    return push(frame, std::move(next)) != nullptr;
+    const bool complete = push(frame, std::move(next)) != nullptr;
+    if (complete) warn_of_states({&state_, 1});
+    return complete;
   }
 
   /// Returns the pending result of a pipelined estimator. Empty if there is none, or if it goes into an array
@@ -118,9 +122,11 @@ class PythonEstimator {
     std::unique_ptr<Pending> last;
     const bool complete = alone([&] {
       const bool any = estimator_->finish() != nullptr;
+      state_ = estimator_->frames_state();
       last = std::move(pending_);
       return any;
     });
+    if (complete) warn_of_states({&state_, 1});
     return complete && last ? last->field : std::nullopt;
   }
 
@@ -150,6 +156,11 @@ class PythonEstimator {
     return alone([&] { return estimator_->energies(); });
   }
 
+  /// What the last returned result's frames showed.
+  const char* frames_state() const {
+    constexpr std::array names = {"unknown", "usable", "no texture", "cut"};
+    return names[std::size_t(state_)];
+  }
   const Request<Task>& request() const { return request_; }
   /// Returns the method, including parameters found in the frames of the last call.
   const typename Task::Method& method() const { return method_ ? *method_ : request_.method; }
@@ -177,6 +188,7 @@ class PythonEstimator {
     bool complete = false;
     run(frame, [&] {
       complete = estimator_->push(frame.first, next->output);
+      state_ = estimator_->frames_state();
       if (request_.options.pipelined) next = std::exchange(pending_, std::move(next));
     });
     if (!complete) return {};
@@ -204,8 +216,10 @@ class PythonEstimator {
       typename Task::Result output = field.result(0);
       work(all, output);
       used = estimator_->method();
+      state_ = estimator_->frames_state();
     });
     method_ = used;
+    warn_of_states({&state_, 1});
     return field;
   }
 
@@ -299,6 +313,7 @@ class PythonEstimator {
   FrameLayout layout_;
   Size size_;                                    ///< 0x0 until it is known
   std::optional<typename Task::Method> method_;  ///< method of the last call; guarded by the GIL
+  FramesState state_ = FramesState::unknown;     ///< of the last result's frames
   std::optional<ValueRange> range_;              ///< range found in the first frames, if none is given
   std::unique_ptr<Pending> pending_;             ///< pending result if pipelined; guarded by mutex_
   std::unique_ptr<Estimator<Task>> estimator_;   ///< destroyed before pending_, which it writes to

@@ -85,7 +85,7 @@ import sys
 before = set(sys.modules)
 import parafield, json
 import numpy
-frame = numpy.zeros((20, 20), numpy.uint8)
+frame = numpy.arange(400, dtype=numpy.uint8).reshape(20, 20)
 parafield.estimate_flow(frame, frame).uv
 parafield.devices(), parafield.render_scene('layers', (8, 8))
 print(json.dumps(sorted({name.split(".")[0] for name in set(sys.modules) - before})))

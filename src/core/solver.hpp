@@ -44,6 +44,8 @@ class SolverBase {
  public:
   /// Whether `solve` writes trust even if none was requested; its planes must then always have memory.
   static constexpr bool always_trusts = false;
+  /// Whether `solve` withholds validity from pixels below Trust::least.
+  static constexpr bool applies_least = false;
   bool takes_start() const { return false; }       ///< whether `solve` uses a start
   bool starts_from_last() const { return false; }  ///< whether pushed frames start from the last result
   bool averages() const { return false; }          ///< whether pushed pairs are averaged with the last ones

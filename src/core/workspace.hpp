@@ -29,6 +29,8 @@ struct FlowPlanes {
 struct Trust {
   View<std::uint8_t> valid = {};
   View<float> confidence = {};
+  /// Least confidence of a valid pixel. Only solvers with `applies_least` read it.
+  float least = 0;
 };
 
 /// Copies bytes between host memory and the backend's memory, in the order of the backend's stream.

@@ -3,6 +3,7 @@
 #include <array>
 #include <new>
 
+#include "tasks/examined_session.hpp"
 #include "tasks/frame_session.hpp"
 #include "tasks/pair_session.hpp"
 
@@ -61,7 +62,8 @@ Estimator<Task>::Estimator(Method method, Size size, Options options) {
     check(options);
     const Device device = options.device ? *options.device : Device::best();
     impl_ = std::make_unique<Impl>(
-        Impl{method, size, device, options, task_session<Task>(method, size, device, options)});
+        Impl{method, size, device, options,
+             examined<Task>(task_session<Task>(method, size, device, options), method, options)});
   });
 }
 template <class Task>
@@ -135,6 +137,10 @@ void Estimator<Task>::cancel() noexcept {
 template <class Task>
 std::vector<double> Estimator<Task>::energies() {
   return with_errors([&] { return impl_->session->energies(); });
+}
+template <class Task>
+FramesState Estimator<Task>::frames_state() const {
+  return impl_->session->frames_state();
 }
 template <class Task>
 auto Estimator<Task>::new_result(Memory memory) const -> Result {

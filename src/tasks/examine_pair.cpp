@@ -7,6 +7,7 @@
 
 #include "core/views.hpp"
 #include "parafield/rectification.hpp"
+#include "tasks/frame_examiner.hpp"
 #include "tasks/stereo_session.hpp"
 
 namespace parafield {
@@ -103,8 +104,9 @@ PairFindings find_disparities(const Frame& left, const Frame& right, int min_dis
   constexpr int most_width = 128;
   const Size size = left.size();
   const int factor = std::max(1, (size.width + most_width - 1) / most_width);
-  FrameBuffer copy;
-  const FrameBuffer small[] = {shrunk(on_host(left, copy), factor), shrunk(on_host(right, copy), factor)};
+  FrameBuffer copies[2];
+  const Frame views[] = {on_host(left, copies[0]), on_host(right, copies[1])};
+  const FrameBuffer small[] = {shrunk(views[0], factor), shrunk(views[1], factor)};
   const int width = small[0].size().width, reach = width * 2 / 5;
   BeliefPropagation<StereoEnergy> method;
   method.energy.disparities = 2 * reach + 1;
@@ -113,7 +115,8 @@ PairFindings find_disparities(const Frame& left, const Frame& right, int min_dis
   method.energy.checks.fill = false;
   check(method);
   const Device cpu = Device::cpu();
-  const auto session = known_stereo_session(method, small[0].size(), cpu, {.device = cpu});
+  const auto session =
+      known_stereo_session(method, small[0].size(), cpu, {.device = cpu, .min_confidence = 0});
   const DisparityField& field = session->call({.frames = std::array<Frame, 2>{small[0], small[1]}}, nullptr);
 
   std::vector<int> counts(std::size_t(2 * reach + 1));
@@ -140,12 +143,14 @@ PairFindings find_disparities(const Frame& left, const Frame& right, int min_dis
   findings.matched = float(matched) / float(width * field.size().height);
   findings.negative = matched ? float(negative) / float(matched) : 0.0f;
   findings.correlation = correlation.value();
+  findings.textured = FrameExaminer().compare(views[0], views[1]) != FramesState::no_texture;
   return findings;
 }
 
 std::vector<std::string> pair_warnings(const PairFindings& findings, const RowAlignment& rows,
                                        int disparities) {
   std::vector<std::string> all;
+  if (!findings.textured) return {text_of(FramesState::no_texture)};
   if (findings.swapped())
     all.push_back(text("the views seem to be swapped: ", rounded(100 * findings.negative, 0),
                        " % of the matches lie farther right in the right image"));

@@ -8,14 +8,20 @@
 #include "guided/multi_hypothesis.hpp"
 #include "markov/matching.hpp"
 #include "tasks/estimator.hpp"
+#include "tasks/flow_session.hpp"
 #include "tasks/refined.hpp"
 
 namespace parafield {
 
+std::unique_ptr<Session<Flow>> flow_session(const FlowMethod& method, Size size, const Device& device,
+                                            const FlowOptions& options) {
+  return make_session<Flow, RefinedFlow>(method, size, device, options);
+}
+
 template <>
 std::unique_ptr<Session<Flow>> task_session<Flow>(const FlowMethod& method, Size size, const Device& device,
                                                   const FlowOptions& options) {
-  return make_session<Flow, RefinedFlow>(method, size, device, options);
+  return flow_session(method, size, device, options);
 }
 
 template class Estimator<Flow>;

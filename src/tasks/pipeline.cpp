@@ -91,6 +91,7 @@ struct Pipeline<Task>::Impl {
   struct ResultSlot {
     Result result;
     int frame = 0;  // slot of the result's frame
+    FramesState state = FramesState::unknown;
   };
   /// A pushed frame whose result is not known to be complete yet.
   struct Pushed {
@@ -174,6 +175,7 @@ PipelineReport Pipeline<Task>::Impl::run(const Source& source, const Sink& sink,
   const auto pass_on = [&](const Pushed& pushed, bool complete) {
     if (complete) {
       results_[std::size_t(pushed.result)].frame = *pushed.frame;
+      results_[std::size_t(pushed.result)].state = estimator_.frames_state();
       return solved.push(pushed.result);
     }
     free_results.push(pushed.result);
@@ -232,7 +234,7 @@ PipelineReport Pipeline<Task>::Impl::run(const Source& source, const Sink& sink,
       while (const auto slot = solved.pop()) {
         ResultSlot& done = results_[std::size_t(*slot)];
         timed(report.sink, [&] { sink(frames_[std::size_t(done.frame)], done.result); });
-        ++report.results;
+        report.unusable.add(done.state, ++report.results);
         free_frames.push(done.frame);
         free_results.push(*slot);
       }

@@ -6,9 +6,11 @@
 #include "steps/color_median/color_median.hpp"
 #include "steps/consistency/consistency.hpp"
 #include "steps/fill/fill.hpp"
+#include "steps/least_confidence/least_confidence.hpp"
 #include "steps/median/median.hpp"
 #include "steps/speckle/speckle.hpp"
 #include "steps/surfaces/surfaces.hpp"
+#include "tasks/own_least.hpp"
 
 /// Flow and stereo solvers, extended with the checks and filters that all methods of a task share.
 namespace parafield {
@@ -66,7 +68,10 @@ class RefinedFlow : public Solver {
       : Solver(backend, workspace, method, size, {options.energies, options.progress, options.fb_check > 0}),
         backend_(backend),
         refinement_(backend, workspace, size, options, 2),
-        fb_check_(options.fb_check) {
+        fb_check_(options.fb_check),
+        least_(least_confidence(method, options)),
+        // Filling depends on what is valid, but not on the confidence.
+        at_once_(Solver::applies_least && !options.fill) {
     if (fb_check_ > 0 && method.frames != 2)
       fail(ErrorCode::invalid_argument, "fb_check, the forward-backward check, is for methods of 2 frames; ",
            Method::name, " takes ", int(method.frames));
@@ -94,7 +99,8 @@ class RefinedFlow : public Solver {
   void refine(int first, FlowField& result, Solve solve) {
     const FlowPlanes flow{refinement_.unsmoothed(0, result.u), refinement_.unsmoothed(1, result.v)};
     const Trust trust{result.valid ? View<std::uint8_t>(result.valid) : own_trust_.valid,
-                      result.confidence ? View<float>(result.confidence) : own_trust_.confidence};
+                      result.confidence ? View<float>(result.confidence) : own_trust_.confidence,
+                      at_once_ ? least_ : 0};
     solve(flow, trust);
     if (fb_check_ > 0) {
       Solver::solve(1 - first, nullptr, backward_, {}, Purpose::check);
@@ -104,11 +110,14 @@ class RefinedFlow : public Solver {
     refinement_.mend(planes, 2, trust.valid,
                      [&] { fill_from_row(backend_, flow, View<const std::uint8_t>(trust.valid)); });
     refinement_.smooth(to, 2);
+    if (trust.valid && !at_once_ && least_ > 0)
+      withhold_unsure(backend_, View<const float>(trust.confidence), least_, trust.valid);
   }
 
   Backend& backend_;
   Refinement<Backend> refinement_;
-  const float fb_check_;
+  const float fb_check_, least_;
+  const bool at_once_;   // whether the solver itself applies least_
   FlowPlanes backward_;  // flow from the second frame to the first
   Trust own_trust_;      // planes that the solver needs but results lack
 };
@@ -128,6 +137,7 @@ class RefinedDisparities : public Solver {
         backend_(backend),
         refinement_(backend, workspace, size, method.energy.checks, 1),
         checks_(method.energy.checks),
+        least_confidence_(least_confidence(method, options)),
         least_(method.energy.min_disparity),
         most_(least_ + method.energy.disparities - 1) {
     if (checks_.lr_check > 0) right_ = workspace.image<float>(size);
@@ -161,11 +171,14 @@ class RefinedDisparities : public Solver {
       disparity_confidence(backend_,
                            {whole, right_, solves_right(checks_) ? Solver::margins() : View<const float>{}},
                            result.confidence);
-    if (!whole_) return;
-    sample_disparities<Backend>(backend_, whole, valid, Solver::colors(0), samples_);
-    fit_surfaces(backend_, samples_, surfaces_);
-    take_surfaces<Backend>(backend_, whole, valid, surfaces_, refinement_.unsmoothed(0, to));
-    refinement_.smooth(&to, 1);
+    if (whole_) {
+      sample_disparities<Backend>(backend_, whole, valid, Solver::colors(0), samples_);
+      fit_surfaces(backend_, samples_, surfaces_);
+      take_surfaces<Backend>(backend_, whole, valid, surfaces_, refinement_.unsmoothed(0, to));
+      refinement_.smooth(&to, 1);
+    }
+    if (least_confidence_ > 0)  // last, because filling and refinement depend on what is valid
+      withhold_unsure(backend_, View<const float>(result.confidence), least_confidence_, valid);
   }
 
  private:
@@ -193,6 +206,7 @@ class RefinedDisparities : public Solver {
   Backend& backend_;
   Refinement<Backend> refinement_;
   const DisparityChecks checks_;
+  const float least_confidence_;
   const int least_, most_;  // range of disparities
   View<float> right_;       // integer disparities of the right image
   View<std::uint8_t> unsure_;

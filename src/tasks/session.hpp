@@ -5,6 +5,7 @@
 
 #include "core/backend.hpp"
 #include "core/solver.hpp"
+#include "core/views.hpp"
 
 namespace parafield {
 
@@ -85,6 +86,8 @@ class Session : public std::conditional_t<Task::streams, FrameStream<Task>, Pair
   virtual SolvedBlocks blocks() const = 0;
   virtual Stream stream() const = 0;
   virtual std::size_t workspace_bytes() const = 0;
+  /// See Estimator::frames_state.
+  virtual FramesState frames_state() const { return FramesState::unknown; }
   /// Returns the method with the parameters that the session found in the frames; null if it has found none.
   virtual const typename Task::Method* found() const { return nullptr; }
 };

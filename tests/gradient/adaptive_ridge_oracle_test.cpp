@@ -59,7 +59,7 @@ void expect_ridge_agreement(const std::vector<Image<float>>& images, AdaptiveRid
   method.sharpen = Sharpen::none;        // so has this: it rounds
   const Size size = images[0].size();
   SCOPED_TRACE(std::to_string(size.width) + "x" + std::to_string(size.height) + described(method));
-  expect_ridge_agreement(estimate_flow(as_frames(images), method, {.device = device}),
+  expect_ridge_agreement(estimate_flow(as_frames(images), method, {.device = device, .min_confidence = 0}),
                          oracle::adaptive_ridge(grids_of(images), method), method, tolerance);
 }
 
@@ -195,7 +195,7 @@ TEST_P(AdaptiveRidgeOracleTest, AgreesFromAStart) {
         }
       start.u(0, size.height / 2) = std::numeric_limits<float>::quiet_NaN();  // not finite: starts as 0
       start.v(size.width / 2, 0) = 1e10f;
-      FlowEstimator estimator(method, size, {.device = device()});
+      FlowEstimator estimator(method, size, {.device = device(), .min_confidence = 0});
       const auto frames = as_frames(images);
       const FlowField& flow = estimator({.frames = frames, .start = start});
       const oracle::Flow same_start{oracle::grid_of(start.u), oracle::grid_of(start.v)};

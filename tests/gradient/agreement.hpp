@@ -70,7 +70,7 @@ inline void expect_agreement(const FlowField& flow, const oracle::LucasKanadeRes
 
 inline void expect_agreement(const Frame& frame0, const Frame& frame1, const LucasKanade& method,
                              Tolerance tolerance = {}) {
-  expect_agreement(estimate_flow(frame0, frame1, method, {.device = Device::cpu(2)}),
+  expect_agreement(estimate_flow(frame0, frame1, method, {.device = Device::cpu(2), .min_confidence = 0}),
                    oracle::lucas_kanade(oracle::luma(frame0), oracle::luma(frame1), method), method,
                    tolerance);
 }

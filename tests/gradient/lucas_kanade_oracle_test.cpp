@@ -144,7 +144,7 @@ TEST(LucasKanadeOracle, StartFlow) {
         }
       start.u(0, size.height / 2) = std::numeric_limits<float>::quiet_NaN();  // not finite: starts as 0
       start.v(size.width / 2, 0) = 1e10f;
-      FlowEstimator estimator(method, size, {.device = Device::cpu(2)});
+      FlowEstimator estimator(method, size, {.device = Device::cpu(2), .min_confidence = 0});
       const std::array frames{frame_of(pair.frame0), frame_of(pair.frame1)};
       const FlowField& flow = estimator({.frames = frames, .start = start});
       expect_agreement(flow,
@@ -162,7 +162,7 @@ TEST(LucasKanadeOracle, PushedFrames) {
                           frame_of(two.frame1)};
   for (bool temporal : {false, true}) {
     const LucasKanade method{.levels = 2, .window = 13, .iterations = 1, .temporal = temporal};
-    FlowEstimator estimator(method, size, {.device = Device::cpu(2)});
+    FlowEstimator estimator(method, size, {.device = Device::cpu(2), .min_confidence = 0});
     EXPECT_EQ(estimator.push(frames[0]), nullptr);
     std::optional<oracle::Flow> last;
     for (int i = 1; i < 4; ++i) {

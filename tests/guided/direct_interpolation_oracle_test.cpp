@@ -138,7 +138,7 @@ TEST_P(DirectInterpolationOracleOn, Agrees) {
       const Forced forced(target);
       DirectInterpolation method = c.method;
       method.tracking.max_features = std::max(300, c.tracks);
-      FlowEstimator estimator(method, c.size, {.device = target.device(2)});
+      FlowEstimator estimator(method, c.size, {.device = target.device(2), .min_confidence = 0});
       const Frame frames[] = {frame0, frame1};
       return estimator({.frames = frames, .tracks = tracks, .rotation = rotation}).to(Memory::host());
     };

@@ -140,7 +140,7 @@ TEST_P(StereoOn, AMatchOutsideTheImageIsNotValid) {
   const DisparityField field = estimate_disparity(
       frame_of(pair.left), frame_of(pair.right),
       WinnerTakesAll<StereoEnergy>{{.disparities = 3, .min_disparity = 5, .cost = {.aggregation = 3}}},
-      {.device = device()});
+      {.device = device(), .min_confidence = 0});
   for (int y = 0; y < 20; ++y)
     for (int x = 0; x < 60; ++x) {
       ASSERT_EQ(field.valid(x, y), x - field.d(x, y) >= 0) << x << ", " << y;

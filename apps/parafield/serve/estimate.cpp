@@ -162,25 +162,33 @@ PackedAnswer solve(const Json& head, const Uploads& uploads, const ServeOptions&
   job.say("solving");
   Report report = begin_report("serve");
   options.progress = [&](double share) { job.say("solving", share); };
+  options.examine_frames = true;
   Estimator<Task> estimator(method, asked.views[0].size(), options);
   if constexpr (std::is_same_v<Task, Stereo>) {
     examine(report, asked, estimator);
     method = estimator.method();
   }
   Result result = estimator.new_result();
+  FramesState state = FramesState::unknown;
   double first = 0, second = 0;
   job.stoppable([&] { estimator.cancel(); },
                 [&] {
                   if constexpr (std::is_same_v<Task, Detection>) {
-                    for (const Frame& frame : asked.views)
+                    for (const Frame& frame : asked.views) {
                       second = timed([&] { estimator.push(frame, result); });
+                      state = std::max(state, estimator.frames_state());
+                    }
                     first = second;
                   } else {
                     const auto call = [&] { estimator({.frames = asked.views}, result); };
                     first = second = timed(call);
                     if (first < short_milliseconds) second = timed(call);
+                    state = estimator.frames_state();
                   }
                 });
+  if (!report.json.contains("warnings")) report.json["warnings"] = Json::array();
+  if (const std::string text = text_of(state); !text.empty() && report.json["warnings"].empty())
+    report.json["warnings"].push_back(text);
   const std::size_t own = own_frame(Task(), asked.views.size());
   if constexpr (requires { mark_unknown(result, asked.known[0], asked.known[1]); })
     mark_unknown(result, asked.known[own], asked.known[own + 1]);

@@ -195,6 +195,7 @@ void VideoJob::run(const std::stop_token& stop) {
   FlowOptions how = options_.task;
   how.device = options_.device.device();
   how.pipelined = true;
+  how.examine_frames = true;
   how.throughput = at_once_ > 2;
   how.confidence = false;
   how.valid = (draws && options_.view == "arrows") || (keeps_flow && options_.flow_format == "kitti");

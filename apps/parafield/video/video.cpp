@@ -91,7 +91,7 @@ int jobs_of(const VideoCommandOptions& options, const Device& device) {
 }
 
 /// Adds what was done with an input to "videos", and a line of text.
-void add_job(Report& report, const VideoJob& job) {
+void add_job(Report& report, const VideoJob& job, bool quiet) {
   const VideoInfo& info = job.info;
   const PipelineReport& done = job.report;
   Json json = {{"input", job.target.input}, {"width", info.size.width}, {"height", info.size.height},
@@ -99,6 +99,9 @@ void add_job(Report& report, const VideoJob& job) {
                {"frames", done.frames},     {"flows", done.results},    {"skipped", job.skipped.load()},
                {"seconds", done.seconds}};
   const std::string stages = add_stages(json, done, job.encode);
+  FramesFindings unusable = done.unusable;
+  for (std::int64_t& number : unusable.cuts) number += job.skipped;
+  add_frames(json, unusable, job.name + ": flow", quiet);
   report.text +=
       job.all_there ? fmt::format("{}: all was there\n", job.name)
                     : fmt::format("{}: {} flows of {} frames in {:.2f} s, {:.1f} a second; {}", job.name,
@@ -159,7 +162,7 @@ void run(const VideoCommandOptions& options) {
       ++failed;
       continue;
     }
-    add_job(report, jobs[i]);
+    add_job(report, jobs[i], options.quiet);
     frames += jobs[i].report.frames;
     flows += jobs[i].report.results;
   }
@@ -263,7 +266,8 @@ void add_video(App& program) {
                              "--fb-check",
                              "--speckle",
                              "--fill",
-                             "--final-median"});
+                             "--final-median",
+                             "--min-confidence"});
   command.examples({"video clip.mp4 -o flow.mp4", "video clip.mp4 -o seen.mp4 --view overlay --preset fast",
                     "video *.mp4 --flow-dir flows --flow-format jpg --resume"});
 }

@@ -37,6 +37,8 @@ inline bool uses_matches(const AdaptiveRidge& method) {
 template <class Backend>
 class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
  public:
+  static constexpr bool applies_least = true;
+
   AdaptiveRidgeSolver(Backend& backend, Workspace& workspace, const AdaptiveRidge& method, Size size,
                       const SolverOptions&)
       : backend_(backend),

@@ -90,6 +90,7 @@ void solve(Rows rows, const Model& given, int y, FlowPlanes out, Trust trust) {
   const Model model = given;
   float *const u = out.u.row(y), *const v = out.v.row(y), *const confidence = trust.confidence.row(y);
   std::uint8_t* const valid = trust.valid.row(y);
+  const float least = trust.least;
 #pragma GCC ivdep
   for (int x = 0; x < width; ++x) {
     const auto at = [&](int plane) { return Model::mean(t[plane][x - 1], t[plane][x], t[plane][x + 1]); };
@@ -97,8 +98,9 @@ void solve(Rows rows, const Model& given, int y, FlowPlanes out, Trust trust) {
     if constexpr (Model::products == 6) tensor.tt = at(5);
     const TensorFlow flow = model.flow_of(tensor);
     u[x] = flow.u, v[x] = flow.v;
-    valid[x] = flow.valid;
-    confidence[x] = smaller_eigenvalue(tensor.xx, tensor.xy, tensor.yy);
+    const float eigenvalue = smaller_eigenvalue(tensor.xx, tensor.xy, tensor.yy);
+    confidence[x] = eigenvalue;
+    valid[x] = confident(flow.valid, eigenvalue, least);
   }
 }
 

@@ -96,6 +96,7 @@ struct Planes {
   const float* frame[Model::frames];
   float *u, *v, *confidence;
   std::uint8_t* valid;
+  float least;  // least confidence of a valid pixel
   int width, height, pitch, valid_pitch;
 };
 
@@ -241,6 +242,8 @@ __device__ __forceinline__ void solve_tile(const Planes<Model>& planes, const Ra
     const TensorFlow flow0 = model.flow_of(here_mean), flow1 = model.flow_of(next_mean);
     const float confidence0 = smaller_eigenvalue(here_mean.xx, here_mean.xy, here_mean.yy),
                 confidence1 = smaller_eigenvalue(next_mean.xx, next_mean.xy, next_mean.yy);
+    const std::uint8_t valid0 = confident(flow0.valid, confidence0, planes.least),
+                       valid1 = confident(flow1.valid, confidence1, planes.least);
     const int to = y * planes.pitch + x, valid_to = y * planes.valid_pitch + x;
     if (x < columns.last) {
       auto* const u = reinterpret_cast<float2*>(planes.u + to);
@@ -251,11 +254,11 @@ __device__ __forceinline__ void solve_tile(const Planes<Model>& planes, const Ra
       else
         __stcs(u, us), __stcs(v, vs);
       __stcs(reinterpret_cast<float2*>(planes.confidence + to), make_float2(confidence0, confidence1));
-      __stcs(reinterpret_cast<uchar2*>(planes.valid + valid_to), make_uchar2(flow0.valid, flow1.valid));
+      __stcs(reinterpret_cast<uchar2*>(planes.valid + valid_to), make_uchar2(valid0, valid1));
     } else {
       planes.u[to] = flow0.u, planes.v[to] = flow0.v;
       planes.confidence[to] = confidence0;
-      planes.valid[valid_to] = flow0.valid;
+      planes.valid[valid_to] = valid0;
     }
   }
 }
@@ -278,8 +281,8 @@ __global__ void __launch_bounds__(lanes* warps, 4) push_kernel(Planes<Model> pla
 template <class Model>
 Planes<Model> planes_of(const FrameWindow<Model>& in, FlowPlanes out, Trust trust) {
   const View<float>& u = out.u;
-  Planes<Model> planes{{},      u.data,   out.v.data,      trust.confidence.data, trust.valid.data,
-                       u.width, u.height, int(u.stride()), int(trust.valid.pitch)};
+  Planes<Model> planes{{},          u.data,  out.v.data, trust.confidence.data, trust.valid.data,
+                       trust.least, u.width, u.height,   int(u.stride()),       int(trust.valid.pitch)};
   for (int i = 0; i < Model::frames; ++i) planes.frame[i] = in.frame[i].data;
   return planes;
 }

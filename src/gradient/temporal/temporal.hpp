@@ -13,7 +13,7 @@ template <class Backend, class Model>
 class TemporalSolver : public SolverBase<TemporalSolver<Backend, Model>> {
  public:
   static constexpr int slots = Model::frames;
-  static constexpr bool always_trusts = true;
+  static constexpr bool always_trusts = true, applies_least = true;
 
   TemporalSolver(Backend& backend, Workspace& workspace, const typename Model::Method& method, Size size,
                  const SolverOptions&)

@@ -39,4 +39,9 @@ PF_HD TensorFlow where_valid(const Motion& motion, bool regular) {
   return {valid ? motion.u : 0.0f, valid ? motion.v : 0.0f, valid};
 }
 
+/// Whether a pixel that has a solution is valid.
+PF_HD std::uint8_t confident(std::uint8_t valid, float confidence, float least) {
+  return std::uint8_t(valid & std::uint8_t(confidence >= least));
+}
+
 }  // namespace parafield

@@ -151,15 +151,16 @@ void solve_row(const Tile& tile, int y) {
   const LeastSquares p = tile.p;
   const float* pixels = tile.frame1.data;
   const int pitch = int(tile.frame1.stride());
-  const float line = float(y);
+  const float line = float(y), least = tile.trust.least;
 #pragma GCC ivdep
   for (int x = 0; x < count; ++x) {
     const float eigenvalue =
         smaller_eigenvalue(sums[x], sums[stride + x], sums[2 * stride + x]) * p.eigenvalue_unit;
     const Match match = locate(float(x0 + x) + out_u[x], line + out_v[x], width, height);
     const float residual = sample(pixels, pitch, width, height, match) - luma[x];
-    confidence[x] = confidence_of(eigenvalue, residual, match);
-    valid[x] = is_trusted(eigenvalue, residual, match, p);
+    const float certainty = confidence_of(eigenvalue, residual, match);
+    confidence[x] = certainty;
+    valid[x] = (certainty >= least) & is_trusted(eigenvalue, residual, match, p);
   }
 }
 

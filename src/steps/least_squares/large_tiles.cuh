@@ -146,8 +146,9 @@ __global__ void __launch_bounds__(Threads, 1024 / Threads)
       const float residual = mixed(neighbors[j], place[j]) - luma[j];
       const Match match{.inside = place[j].inside};
       if (y + j >= height) continue;
-      trust.confidence(x, y + j) = confidence_of(eigenvalue, residual, match);
-      trust.valid(x, y + j) = is_trusted(eigenvalue, residual, match, p);
+      const float confidence = confidence_of(eigenvalue, residual, match);
+      trust.confidence(x, y + j) = confidence;
+      trust.valid(x, y + j) = (confidence >= trust.least) & is_trusted(eigenvalue, residual, match, p);
     }
   }
 }

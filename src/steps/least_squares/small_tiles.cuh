@@ -159,8 +159,9 @@ struct SmallSolution {
     const float residual = mixed(neighbors_at<false>(in, place), place) - in.frame0[at];
     const float eigenvalue = smaller_eigenvalue(sum.xx, sum.xy, sum.yy) * p.eigenvalue_unit;
     const Match match{.inside = place.inside};
-    trust.confidence(x, y) = confidence_of(eigenvalue, residual, match);
-    trust.valid(x, y) = is_trusted(eigenvalue, residual, match, p);
+    const float confidence = confidence_of(eigenvalue, residual, match);
+    trust.confidence(x, y) = confidence;
+    trust.valid(x, y) = (confidence >= trust.least) & is_trusted(eigenvalue, residual, match, p);
   }
 
   /// `follows`: frame 0 may be read before the preceding kernel has ended.

@@ -111,7 +111,7 @@ void finish_matched(Backend& cpu, const RefinedMatches& matched, FlowPlanes flow
 #pragma GCC ivdep  // planes do not overlap
     for (int x = 0; x < width; ++x) to.set(x, kept_near(before[x], refined[x]));
     if (!trust.valid) return;
-    const float line = float(y), most = matched.max_residual;
+    const float line = float(y), most = matched.max_residual, least = trust.least;
     const float *const next = matched.next.data, *const luma = matched.frame.row(y),
                        *const back_u = matched.back.u.data, *const back_v = matched.back.v.data;
     const int pitch = int(matched.back.u.stride()), next_pitch = int(matched.next.stride());
@@ -124,7 +124,8 @@ void finish_matched(Backend& cpu, const RefinedMatches& matched, FlowPlanes flow
       const bool seen = !is_hidden(u, v, back_u, back_v, pitch, width, height, x, y);
       const float eigenvalue = confidence_of(normal[x]);
       confidence[x] = seen ? eigenvalue : 0;
-      valid[x] = seen & is_match(next, next_pitch, width, height, float(x) + u, line + v, luma[x], most);
+      valid[x] = seen & (eigenvalue >= least) &
+                 is_match(next, next_pitch, width, height, float(x) + u, line + v, luma[x], most);
     }
   });
 }

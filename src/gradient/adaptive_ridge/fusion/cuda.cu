@@ -121,10 +121,11 @@ void finish_matched(Backend& cuda, const RefinedMatches& matched, FlowPlanes flo
     if (!trust.valid) return;
     const bool seen = !is_hidden(u, v, matched.back.u.data, matched.back.v.data, int(matched.back.u.stride()),
                                  width, height, x, y);
-    trust.confidence(x, y) = seen ? confidence_of(matched.normal.at(x, y)) : 0;
-    trust.valid(x, y) =
-        seen & is_match(matched.next.data, int(matched.next.stride()), width, height, float(x) + u,
-                        float(y) + v, matched.frame(x, y), matched.max_residual);
+    const float confidence = seen ? confidence_of(matched.normal.at(x, y)) : 0;
+    trust.confidence(x, y) = confidence;
+    trust.valid(x, y) = seen & (confidence >= trust.least) &
+                        is_match(matched.next.data, int(matched.next.stride()), width, height, float(x) + u,
+                                 float(y) + v, matched.frame(x, y), matched.max_residual);
   });
 }
 

@@ -6,12 +6,14 @@
 namespace parafield {
 namespace {
 
-/// Sets `valid` of row y.
+/// Sets `valid` of row y, whose confidence is known.
 void judge_row(View<const float> frame, View<const float> next, FlowRow flow, int y, float max_residual,
-               std::uint8_t* valid) {
+               const Trust& out) {
   const int width = frame.width, height = frame.height, pitch = int(next.stride());
   const float line = float(y), most = max_residual;
-  const float *const pixels = next.data, *const luma = frame.row(y), *const u = flow.u, *const v = flow.v;
+  const float *const pixels = next.data, *const luma = frame.row(y), *const u = flow.u, *const v = flow.v,
+                     *const confidence = out.confidence.row(y);
+  std::uint8_t* const valid = out.valid.row(y);
   const auto judge_each = [=](int begin, int end) {
 #pragma GCC ivdep
     for (int x = begin; x < end; ++x)
@@ -21,6 +23,8 @@ void judge_row(View<const float> frame, View<const float> next, FlowRow flow, in
   for (; x + warp_block <= width; x += warp_block)
     if (!compare_block(next, flow, y, x, luma, most, valid + x)) judge_each(x, x + warp_block);
   judge_each(x, width);
+  const float least = out.least;
+  for (x = 0; x < width; ++x) valid[x] = std::uint8_t(valid[x] & std::uint8_t(confidence[x] >= least));
 }
 
 /// Computes the confidence of a row of normal equations.
@@ -45,7 +49,7 @@ void judge_flow(Backend& cpu, View<const float> frame, View<const float> next, c
   if (!flow.coarser.u) {
     cpu.rows(frame.height, [=](int y) {
       rate_row(normal, y, out.confidence.row(y));
-      judge_row(frame, next, flow.flow.row(y), y, max_residual, out.valid.row(y));
+      judge_row(frame, next, flow.flow.row(y), y, max_residual, out);
     });
     return;
   }
@@ -58,8 +62,8 @@ void judge_flow(Backend& cpu, View<const float> frame, View<const float> next, c
         const FlowRow fine = flow.flow.row(y);
         enlarge_row(flow.coarser.u, y, width, fine.u);
         enlarge_row(flow.coarser.v, y, width, fine.v);
-        judge_row(frame, next, fine, y, max_residual, out.valid.row(y));
         spread(rated, out.confidence.row(y), width);
+        judge_row(frame, next, fine, y, max_residual, out);
       }
     }
   });

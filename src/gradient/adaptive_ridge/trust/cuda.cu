@@ -19,9 +19,11 @@ void judge_flow(Backend& cuda, View<const float> frame, View<const float> next, 
     } else {
       motion = flow.at(x, y);
     }
-    out.confidence(x, y) = confidence_of(normal.at(column, row));
-    out.valid(x, y) = is_match(next.data, int(next.stride()), frame.width, frame.height, float(x) + motion.u,
-                               float(y) + motion.v, frame(x, y), max_residual);
+    const float confidence = confidence_of(normal.at(column, row));
+    out.confidence(x, y) = confidence;
+    out.valid(x, y) = (confidence >= out.least) & is_match(next.data, int(next.stride()), frame.width,
+                                                           frame.height, float(x) + motion.u,
+                                                           float(y) + motion.v, frame(x, y), max_residual);
   });
 }
 
