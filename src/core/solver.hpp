@@ -55,6 +55,14 @@ class SolverBase {
     return 0;
   }
 
+  /// Estimates flow from the second of two frames back to the first, after `solve`. Writes it into `planes` or
+  /// returns planes that have it already.
+  template <class Planes>
+  Planes solve_back(int first, Planes planes) {
+    static_cast<Solver&>(*this).solve(1 - first, nullptr, planes, {}, false);
+    return planes;
+  }
+
   /// Prepares the next pair of a sequence of pairs. `follows`: the previous call prepared the preceding pair.
   void prepare_next(const Frame* pair, bool /*follows*/) { static_cast<Solver&>(*this).prepare(pair, 0, 2); }
 

@@ -4,6 +4,7 @@
 
 #include "parafield/image.hpp"
 #include "parafield/method.hpp"
+#include "parafield/methods/refinement.hpp"
 #include "parafield/methods/feature_matching.hpp"
 
 namespace parafield {
@@ -135,6 +136,7 @@ struct AdaptiveRidge {
                "times the time. automatic: only if a coarse comparison shows that the flow missed something. "
                "Matches need two frames; with more frames, automatic acts as never.");
   PF_PARAMETERS_OF(FeatureMatching, matching, .match_iterations = 6);
+  PF_PARAMETERS_OF(VariationalRefinement, refinement);
 
   void check_together() const {
     if (matches == UseOfMatches::always && frames != 2)

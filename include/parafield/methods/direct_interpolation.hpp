@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "parafield/methods/refinement.hpp"
 #include "parafield/methods/feature_tracking.hpp"
 #include "parafield/methods/precision.hpp"
 
@@ -76,6 +77,7 @@ struct DirectInterpolation {
                "Precision of likelihoods. exact: the same bits on every device. fast: features under 1/256 "
                "of the pixel's best likelihood are skipped, and a GPU uses its own exponential. Flow differs "
                "by about 0.001 px on average, and hardly ever by 1 % of the features' range.");
+  PF_PARAMETERS_OF(VariationalRefinement, refinement);
 
   void check_together() const {
     if (model == MotionModel::constant) return;

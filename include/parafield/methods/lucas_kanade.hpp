@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "parafield/method.hpp"
+#include "parafield/methods/refinement.hpp"
 
 namespace parafield {
 
@@ -46,6 +47,7 @@ struct LucasKanade {
   PF_PARAMETER(float, max_residual, 0.1f, range(0, 1),
                "Largest brightness change of valid flow. It is the difference between a pixel and its match. "
                "Intensities are 0 to 1.");
+  PF_PARAMETERS_OF(VariationalRefinement, refinement);
 };
 
 inline std::array<Preset<LucasKanade>, 3> presets(const LucasKanade&) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "parafield/methods/refinement.hpp"
 #include "parafield/methods/feature_tracking.hpp"
 #include "parafield/methods/precision.hpp"
 
@@ -80,6 +81,7 @@ struct MultiHypothesis {
       Precision, precision, Precision::exact,
       "Precision of likelihoods. exact: the same bits on every device. fast: features under 1/256 of the "
       "pixel's best likelihood are skipped, and a GPU uses its own exponential. Few labels change.");
+  PF_PARAMETERS_OF(VariationalRefinement, refinement);
 
   void check_together() const {
     if (ranked > 0 && change_softness > 0)

@@ -51,6 +51,15 @@ void finish_matched(Backend& cpu, const RefinedMatches& matched, FlowPlanes flow
       const Motion kept = kept_near(fused_u[x], fused_v[x], refined_u[x], refined_v[x]);
       u[x] = kept.u, v[x] = kept.v;
     }
+    if (matched.plain_back.u) {
+      const float *const with_u = matched.back.u.row(y), *const with_v = matched.back.v.row(y);
+      float *const plain_u = matched.plain_back.u.row(y), *const plain_v = matched.plain_back.v.row(y);
+#pragma GCC ivdep
+      for (int x = 0; x < width; ++x) {
+        const Motion back = fused(plain_u[x], plain_v[x], with_u[x], with_v[x]);
+        plain_u[x] = back.u, plain_v[x] = back.v;
+      }
+    }
     if (!trust.valid) return;
     const float line = float(y), most = matched.max_residual;
     const float *const next = matched.next.data, *const luma = matched.frame.row(y),

@@ -40,6 +40,10 @@ __global__ void finish_matched_kernel(const __grid_constant__ RefinedMatches mat
   const auto [u, v] = kept_near(matched.fused.u(x, y), matched.fused.v(x, y), matched.refined.u(x, y),
                                 matched.refined.v(x, y));
   flow.u(x, y) = u, flow.v(x, y) = v;
+  if (const FlowPlanes plain = matched.plain_back; plain.u) {
+    const Motion back = fused(plain.u(x, y), plain.v(x, y), matched.back.u(x, y), matched.back.v(x, y));
+    plain.u(x, y) = back.u, plain.v(x, y) = back.v;
+  }
   if (!trust.valid) return;
   const NormalPlanes& normal = matched.normal;
   const bool seen = !is_hidden(u, v, matched.back.u.data, matched.back.v.data, int(matched.back.u.stride()),

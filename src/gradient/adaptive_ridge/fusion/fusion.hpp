@@ -20,6 +20,7 @@ void fuse_flow(Backend& backend, FlowPlanes flow, FlowPlanes interpolated);
 struct RefinedMatches {
   FlowPlanes fused, refined;  ///< flow before and after refinement
   FlowPlanes back;            ///< flow of the second frame
+  FlowPlanes plain_back;      ///< the same without matches, or empty; `back` replaces it where fuse_flow would
   View<const float> frame, next;
   NormalPlanes normal;  ///< of the refinement
   float max_residual;   ///< 0..255

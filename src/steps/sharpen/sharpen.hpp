@@ -49,14 +49,11 @@ Sharpening make_sharpening(Workspace& workspace, Size size, const KeptFrames& ke
 template <class Backend>
 class FlowSharpener {
  public:
-  /// `two_way`: whether `back` is provided and used.
-  FlowSharpener(Backend& backend, Workspace& workspace, Size size, const KeptFrames& kept, bool two_way)
+  /// `back`: planes for the flow of the second frame, which the user of this class fills, or empty.
+  FlowSharpener(Backend& backend, Workspace& workspace, Size size, const KeptFrames& kept, FlowPlanes back)
       : sharpening_(make_sharpening<Backend>(workspace, size, kept)), backend_(backend) {
-    if (two_way) sharpening_.back = workspace.flow(size);
+    sharpening_.back = back;
   }
-
-  /// Planes for the flow of the second frame; empty if unused.
-  FlowPlanes back() const { return sharpening_.back; }
 
   /// Sharpens the flow from the frame in slot `from` to the frame in slot `to`, in place, and takes a plain
   /// median.
@@ -86,15 +83,6 @@ PF_HD bool changes(float before, float after) { return magnitude(after - before)
 PF_HD float trust_of(const Color& own, const Color& match, float miss) {
   const float difference = mean_difference(own, match) * (1.0f / 8);
   return larger(1 / (fma(difference, difference, 1.0f) * fma(4.0f, miss, 1.0f)), 0.1f);
-}
-
-/// Square of the distance from the pixel at which the flow back ends, px^2. `pitch`: floats from one row of
-/// `back` to the next.
-PF_HD float miss_of(float u, float v, const float* back_u, const float* back_v, int pitch, int width,
-                    int height, const Match& match) {
-  const float du = u + sample(back_u, pitch, width, height, match),
-              dv = v + sample(back_v, pitch, width, height, match);
-  return fma(du, du, dv * dv);
 }
 
 /// Largest absolute difference over three channels, ignoring NaN.

@@ -4,7 +4,7 @@
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
 #include "core/cuda/warp_reductions.cuh"
-#include "gradient/adaptive_ridge/sharpen/sharpen.hpp"
+#include "steps/sharpen/sharpen.hpp"
 
 // Most pixels are far from boundaries; they are marked and copied, at 24 bytes each. Colors and trust are
 // computed only for blocks that a median may read. Each median is computed by one warp: a lane has two

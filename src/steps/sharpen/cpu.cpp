@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/cpu/backend.hpp"
 #include "core/cpu/lanes.hpp"
-#include "gradient/adaptive_ridge/sharpen/sharpen.hpp"
+#include "steps/sharpen/sharpen.hpp"
 
 // Pixels of a row are filtered in groups as wide as a register. For each of its 49 samples, a group needs 25
 // operations to compute the weight, then 3 for u and 3 for v each time the range of values is halved. With
