@@ -28,7 +28,8 @@ target_compile_options(parafield_build INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${hos
 target_compile_definitions(parafield_build INTERFACE
   $<$<BOOL:${PARAFIELD_HAS_CUDA}>:PARAFIELD_HAS_CUDA> $<$<BOOL:${PNG_FOUND}>:PARAFIELD_HAS_PNG>
   $<$<BOOL:${JPEG_FOUND}>:PARAFIELD_HAS_JPEG> $<$<BOOL:${TIFF_FOUND}>:PARAFIELD_HAS_TIFF>
-  $<$<BOOL:${NetCDF_FOUND}>:PARAFIELD_HAS_NETCDF>)
+  $<$<BOOL:${NetCDF_FOUND}>:PARAFIELD_HAS_NETCDF>
+  $<$<BOOL:${PARAFIELD_CHECK_REPLAYS}>:PARAFIELD_CHECK_REPLAYS>)
 if(PARAFIELD_HAS_CUDA)
   target_include_directories(parafield_build SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS})
 endif()
@@ -111,7 +112,7 @@ if(PARAFIELD_HAS_CUDA)
   add_library(parafield_cuda OBJECT ${cuda_sources})
   set_target_properties(parafield_cuda PROPERTIES CUDA_STANDARD_REQUIRED OFF CUDA_SEPARABLE_COMPILATION OFF)
   string(REPLACE ";" "," host_options_list "${host_options}")
-  set(cuda_options -std=c++20 --fmad=false --expt-relaxed-constexpr --diag-suppress=554
+  set(cuda_options -std=c++20 --fmad=false --expt-relaxed-constexpr --extended-lambda --diag-suppress=554
                    -Xcompiler=${host_options_list},-Wall,-Wno-unknown-pragmas)
   # Machine code for many GPUs is large, and this takes a third. Drivers older than CUDA 13's cannot read it.
   if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13)

@@ -47,15 +47,26 @@ class Filter {
 
 std::unique_ptr<Filter> make_filter(Size size);
 
-/// Returns the named method with the values of the named preset. Empty names mean the task's default method
-/// and the method's default values.
-template <class Methods>
-Methods method_of(const std::string& name, const std::string& preset_name) {
-  Methods method = name.empty() ? Methods{} : method_named<Methods>(name);
-  if (!preset_name.empty())
-    std::visit([&]<class Method>(Method& chosen) { chosen = preset<Method>(preset_name); }, method);
-  return method;
-}
+/// Explanations of the settings preset and device.
+constexpr const char *preset_help = "Preset of the method, such as accurate. Empty: the method's defaults.",
+                     *device_help = "auto, cpu, cuda or cuda:N. Empty: auto, the first GPU if there is one.";
+
+/// The settings that choose an estimator. Empty names mean the task's default method, the method's default
+/// values and the device "auto".
+struct EstimatorNames {
+  std::string method, preset, device;
+
+  bool operator==(const EstimatorNames&) const = default;
+  /// Returns the method with the values of the preset.
+  template <class Methods>
+  Methods chosen() const {
+    Methods chosen = method.empty() ? Methods{} : method_named<Methods>(method);
+    if (!preset.empty())
+      std::visit([&]<class Method>(Method& one) { one = parafield::preset<Method>(preset); }, chosen);
+    return chosen;
+  }
+  Device used_device() const { return parse_device(device.empty() ? "auto" : device); }
+};
 
 /// Returns the index of `name` in `known`, the parameter's values, or 0 if `name` is empty. Throws
 /// Error(invalid_argument) for an unknown name.

@@ -13,22 +13,18 @@ namespace {
 enum { view, method, preset_name, max_motion, arrow_spacing, legend, device };
 constexpr Setting settings[] = {
     {"view", Setting::text,
-     "color: the motion of each pixel in colors (hue is direction). overlay: the same over the picture. "
-     "arrows: "
-     "arrows over the picture."},
+     "color: each pixel's motion as a color (hue is direction). overlay: the colors over the picture. "
+     "arrows: arrows over the picture."},
     {"method", Setting::text,
-     "Method of optical flow, as adaptive-ridge or lucas-kanade. Empty: adaptive-ridge."},
-    {"preset", Setting::text, "Preset of the method, as fast or accurate. Empty: the method's default."},
+     "Method of optical flow, such as adaptive-ridge or lucas-kanade. Empty: adaptive-ridge."},
+    {"preset", Setting::text, preset_help},
     {"max motion", Setting::number,
-     "Motion with full color, and with arrows as long as their spacing: a share of the picture's width in "
-     "one "
-     "frame. 0: it follows the video."},
+     "Motion per frame that has full color, and arrows as long as their spacing, as a share of the "
+     "picture's width. 0: adapts to the video."},
     {"arrow spacing", Setting::number,
-     "From one arrow to the next: a share of the picture's width. 0: a thirtieth."},
-    {"legend", Setting::on_or_off,
-     "Draws the wheel of colors in the lower right corner, but not with arrows."},
-    {"device", Setting::text,
-     "auto, cpu, cuda or cuda:N. Empty: auto, which is the first GPU if there is one."},
+     "Distance between arrows, as a share of the picture's width. 0: a thirtieth."},
+    {"legend", Setting::on_or_off, "Draws a color wheel in the lower right corner, except with arrows."},
+    {"device", Setting::text, device_help},
 };
 constexpr const char* views[] = {"color", "overlay", "arrows"};
 enum { color_view, overlay_view, arrow_view };
@@ -66,17 +62,15 @@ class FlowFilter : public Filter {
     const double spacing = share(values[arrow_spacing], arrow_spacing);
     arrow_step_ = std::max(int(std::lround((spacing > 0 ? spacing : 1.0 / 30) * size_.width)), 4);
     legend_ = std::get<double>(values[legend]) >= 0.5;
-    std::array<std::string, 3> names{text(method), text(preset_name), text(device)};
+    const EstimatorNames names{text(method), text(preset_name), text(device)};
     if (estimator_ && names == names_) return;
 
-    const FlowMethod chosen = method_of<FlowMethod>(names[0], names[1]);
+    const auto chosen = names.chosen<FlowMethod>();
     if (frames_of(chosen) != 2)
-      throw Error(ErrorCode::invalid_argument, "method and preset cannot be of " +
+      throw Error(ErrorCode::invalid_argument, "method and preset cannot take " +
                                                    std::to_string(frames_of(chosen)) +
                                                    " frames; this filter has the last two");
-    estimator_.emplace(
-        chosen, size_,
-        FlowOptions{.device = parse_device(names[2].empty() ? "auto" : names[2]), .confidence = false});
+    estimator_.emplace(chosen, size_, FlowOptions{.device = names.used_device(), .confidence = false});
     names_ = names;
     known_ = false;
   }
@@ -117,7 +111,7 @@ class FlowFilter : public Filter {
   int view_ = color_view, arrow_step_ = 0;
   float max_motion_ = 0;
   bool legend_ = false;
-  std::array<std::string, 3> names_;
+  EstimatorNames names_;
   std::optional<FlowEstimator> estimator_;
   FlowField flow_;
   bool known_ = false;  ///< flow_ belongs to the latest two frames

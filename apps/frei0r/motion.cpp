@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // parafield_motion: the moving regions in the video of a still camera.
-#include <array>
 #include <cstring>
 #include <optional>
 
@@ -11,11 +10,10 @@ namespace {
 
 enum { view, method, preset_name, device };
 constexpr Setting settings[] = {
-    {"view", Setting::text, "overlay: what moves is tinted red. mask: it is white, the rest black."},
-    {"method", Setting::text, "Method of motion detection, as icm or annealing. Empty: icm."},
-    {"preset", Setting::text, "Preset of the method, as accurate. Empty: the method's default."},
-    {"device", Setting::text,
-     "auto, cpu, cuda or cuda:N. Empty: auto, which is the first GPU if there is one."},
+    {"view", Setting::text, "overlay: moving pixels are tinted red. mask: they are white, others black."},
+    {"method", Setting::text, "Method of motion detection, such as icm or annealing. Empty: icm."},
+    {"preset", Setting::text, preset_help},
+    {"device", Setting::text, device_help},
 };
 constexpr const char* views[] = {"overlay", "mask"};
 enum { overlay_view, mask_view };
@@ -35,10 +33,10 @@ class MotionFilter : public Filter {
   void set(std::span<const Value> values) override {
     const auto text = [&](int index) { return std::get<std::string>(values[index]); };
     view_ = choice(settings[view].name, text(view), views);
-    std::array<std::string, 3> names{text(method), text(preset_name), text(device)};
+    const EstimatorNames names{text(method), text(preset_name), text(device)};
     if (detector_ && names == names_) return;
-    detector_.emplace(method_of<DetectionMethod>(names[0], names[1]), size_,
-                      DetectionOptions{.device = parse_device(names[2].empty() ? "auto" : names[2])});
+    detector_.emplace(names.chosen<DetectionMethod>(), size_,
+                      DetectionOptions{.device = names.used_device()});
     names_ = names;
     has_before_ = false;
   }
@@ -59,7 +57,7 @@ class MotionFilter : public Filter {
  private:
   Size size_;
   int view_ = overlay_view;
-  std::array<std::string, 3> names_;
+  EstimatorNames names_;
   std::optional<MotionDetector> detector_;
   bool has_before_ = false;  ///< the detector has received the previous frame
   MotionMask mask_;
@@ -67,7 +65,7 @@ class MotionFilter : public Filter {
 
 }  // namespace
 
-const Description description{"parafield motion", "Motion detection: what moves before a still camera",
+const Description description{"parafield motion", "Motion detection: what moves in front of a still camera",
                               settings};
 
 std::unique_ptr<Filter> make_filter(Size size) { return std::make_unique<MotionFilter>(size); }

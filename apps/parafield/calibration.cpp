@@ -48,7 +48,7 @@ FrameBuffer picture_of(const Frame& view, bool wide) {
 }
 
 /// Writes a rectified view. A .pfm keeps the values, with NaN where unknown; a .png has 16 bits if `wide`.
-void write_view(const std::string& file, const Frame& view, bool wide) {
+void write_view(const Path& file, const Frame& view, bool wide) {
   if (has_extension(file, ".pfm"))
     write_frame(file, view);
   else if (!file.empty())
@@ -85,13 +85,6 @@ std::vector<Output> CameraOptions::outputs() const {
           {"--points", points, {".ply"}},
           {"--rectified-left", rectified_left, views},
           {"--rectified-right", rectified_right, views}};
-}
-
-CameraOptions CameraOptions::numbered(int number) const {
-  CameraOptions one = *this;
-  for (std::string* name : {&one.depth, &one.points, &one.rectified_left, &one.rectified_right})
-    if (!name->empty()) *name = command::numbered(*name, number).string();
-  return one;
 }
 
 CalibratedPair Cameras::prepared(std::vector<FrameBuffer> frames) {
@@ -146,18 +139,19 @@ void Cameras::begin(CalibratedPair& pair) {
 }
 
 void CameraOptions::write(const CalibratedPair& pair, const DisparityView& disparity,
-                          const DisparityView& field) const {
+                          const DisparityView& field, int number) const {
   if (!depth.empty()) {
     const auto& [focal_length, distance, cx, cy, doffs] = pair.geometry.value();
-    write_depth(depth, depth_of(disparity, focal_length, distance, doffs).view(), depth_scale.value_or(1));
+    write_depth(named(depth, number), depth_of(disparity, focal_length, distance, doffs).view(),
+                depth_scale.value_or(1));
   }
-  if (!points.empty()) write_points(points, points_of(field, pair.frames[0], pair.geometry.value()));
-  write_view(rectified_left, pair.frames[0], pair.wide);
-  write_view(rectified_right, pair.frames[1], pair.wide);
+  if (!points.empty())
+    write_points(named(points, number), points_of(field, pair.frames[0], pair.geometry.value()));
+  write_view(named(rectified_left, number), pair.frames[0], pair.wide);
+  write_view(named(rectified_right, number), pair.frames[1], pair.wide);
 }
 
 void CameraOptions::add_to(App& command) {
-  const auto positive = [](double value) { return value > 0 && std::isfinite(value); };
   const Option file = command.add_option("--calibration FILE", calibration),
                second = command.add_option("--extrinsics FILE", extrinsics),
                shown = command.add_setting("--alpha A", alpha).range(0, 1),
@@ -166,40 +160,34 @@ void CameraOptions::add_to(App& command) {
   file.help(
       "rectify the images first, by this calibration. It is OpenCV's YAML with K1, D1, K2, D2, R and T, or "
       "Middlebury's calib.txt, whose images are rectified already. The report says how well rows match "
-      "before "
-      "and after");
+      "before and after");
   second.help("with --calibration: a second file of OpenCV, which has R and T");
   shown.help(
       "with --calibration: how much the rectified views show. 0: all their pixels lie in the images; 1: they "
       "show the whole images, and pixels beyond are not valid");
   left.help(
       "with --calibration: write the rectified left view: .png, .jpg or .pfm. Pixels outside the image are "
-      "black, "
-      "in a .pfm NaN");
+      "black, in a .pfm NaN");
   right.help("with --calibration: write the rectified right view");
   const Option depths = command.add_option("--depth FILE", depth),
                points_file = command.add_option("--points FILE", points);
   depths.help(
       "write depths: .pfm, .npy or .png. They are focal * baseline / (disparity + doffs), in the unit of the "
       "baseline or T, and infinite where not valid. A .png has depth * --depth-scale in 16 bit, and 0 where "
-      "not "
-      "valid or too large");
+      "not valid or too large");
   points_file.help(
       "write a cloud of colored points: .ply. They are the valid pixels, without those that were filled in, "
-      "in "
-      "the unit of the baseline or T");
-  const Option scale =
-      add_scale(command, "--depth-scale", depth_scale,
-                "with --depth FILE.png: the file's value of a depth of 1. Without it 1. With a "
-                "baseline in meters, 1000 gives millimeters");
+      "in the unit of the baseline or T");
+  const Option scale = add_scale(command, "--depth-scale", depth_scale,
+                                 "with --depth FILE.png: the file's value of a depth of 1. Without it 1. "
+                                 "With a baseline in meters, 1000 gives millimeters");
   const Option length = command.add_option("--focal PX", focal),
                distance = command.add_option("--baseline B", baseline),
                doffs = command.add_setting("--doffs PX", offset);
-  length.is(positive, "a finite number above 0").excludes(file).help("without --calibration: focal length");
-  distance.is(positive, "a finite number above 0").excludes(file);
-  distance.help("without --calibration: distance of the cameras. Depths and points have its unit");
-  doffs.is([](double value) { return std::isfinite(value); }, "a finite number").excludes(file);
-  doffs.help(
+  length.is_positive().excludes(file).help("without --calibration: focal length");
+  distance.is_positive().excludes(file).help(
+      "without --calibration: distance of the cameras. Depths and points have its unit");
+  doffs.is_finite().excludes(file).help(
       "without --calibration: offset of the right camera's principal point to the right of the left one's");
   scale.needs(depths);
   for (const Option& option : {second, shown, left, right}) option.needs(file);

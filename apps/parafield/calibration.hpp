@@ -36,13 +36,11 @@ struct CameraOptions {
   void check() const;
   std::vector<Output> outputs() const;
   std::vector<Path> inputs() const { return {calibration, extrinsics}; }
-  std::vector<std::string> files() const { return {depth, points, rectified_left, rectified_right}; }
-  /// The files of a series with the number in their names.
-  CameraOptions numbered(int number) const;
 
-  /// Writes the files. `disparity` has the pixels that depth and points are computed from; `field` has only
-  /// the pixels that were not filled in.
-  void write(const CalibratedPair& pair, const DisparityView& disparity, const DisparityView& field) const;
+  /// Writes the files of pair `number` of a series, 0 without one. `disparity` has the pixels that depth and
+  /// points are computed from; `field` has only the pixels that were not filled in.
+  void write(const CalibratedPair& pair, const DisparityView& disparity, const DisparityView& field,
+             int number) const;
 };
 
 /// The cameras of a series of pairs of the same size.

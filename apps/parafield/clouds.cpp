@@ -2,15 +2,15 @@
 #include "clouds.hpp"
 
 #include <cmath>
-#include <deque>
 
 #include "commands.hpp"
+#include "flow.hpp"
 #include "interrupt.hpp"
 
 namespace parafield::command {
 namespace {
 
-struct CloudsOptions {
+struct CloudsOptions : EstimatorOptions<Flow> {
   std::vector<std::string> frames;
   std::string flow, valid, arrows, table, heights;
   float height_png = 256;
@@ -18,10 +18,6 @@ struct CloudsOptions {
   FrameOptions reading;
   CloudArrows arrow;
   CloudHeights::Options stereo;
-  FlowOptions task;
-  DeviceOptions device;
-  MethodOptions<FlowMethod> method;
-  bool json = false, quiet = false;
 
   std::vector<Output> series() const {
     return {{"-o", flow, {".flo", ".png", ".pfm", ".npy"}},
@@ -70,21 +66,24 @@ class Results {
         skipped_(skipped),
         arrows_(options.arrow),
         table_(options.arrow.step, options.arrow.units, !options.stereo.right.empty()) {
-    if (!options.file.path.empty())
-      file_ = std::make_unique<CloudFile>(options.file, size, options.arrow.units,
-                                          !options.stereo.right.empty(), skipped + 1);
+    if (options.file.path.empty()) return;
+    whole_.emplace();
+    file_.emplace(options.file.begin(size, options.arrow.units, !options.stereo.right.empty(), skipped + 1));
   }
 
-  void write_motion(int number, const FlowField& field, const Frame& frame, const KnownPixels& known,
-                    View<const float> height) {
+  void write_motion(int number, const FlowField& field, const InputFrame& frame, View<const float> height) {
     const WhileWriting whole;
     if (!options_.flow.empty()) write_flow(numbered(options_.flow, number), field);
     if (!options_.valid.empty()) write_mask(numbered(options_.valid, number), field.valid);
     if (number == 1) arrows_.fit(field);  // all pictures share one scale
-    if (!options_.arrows.empty()) write_frame(numbered(options_.arrows, number), arrows_.draw(field, frame));
+    if (!options_.arrows.empty())
+      write_frame(numbered(options_.arrows, number), arrows_.draw(field, frame.frame));
     if (!options_.table.empty()) table_.add(skipped_ + number, field, height);
-    if (file_) file_->add(field, height);
-    findings_.add(field, known);
+    if (file_) {
+      WhileWriting::check();
+      file_->add(field, height);
+    }
+    findings_.add(field, frame.known);
   }
 
   void write_height(int number, View<const float> height) {
@@ -101,7 +100,7 @@ class Results {
       });
   }
 
-  void end(Report& report) const {
+  void end(Report& report) {
     if (file_) file_->close();
     if (!options_.table.empty()) write_text(options_.table, table_.text());
     add_findings(report, findings_);
@@ -143,7 +142,8 @@ class Results {
   const int skipped_;
   CloudArrows arrows_;
   CloudTable table_;
-  std::unique_ptr<CloudFile> file_;
+  std::optional<WhileWriting> whole_;  // the NetCDF file is complete, or removed
+  std::optional<MotionFile> file_;
   FlowFindings findings_;
   float least_ = INFINITY, most_ = -INFINITY;
 };
@@ -152,82 +152,49 @@ void run(CloudsOptions& options) {
   if (options.method.preset.empty() && options.method.has_preset("clouds")) options.method.preset = "clouds";
   const FlowMethod method = options.method.method();
   const int window = frames_of(method), middle = (window - 1) / 2;
-  if (options.task.fb_check > 0 && window != 2)
-    throw UsageError(fmt::format("--fb-check needs a method of two frames, not of {}", window));
+  options.check_frames(method);
   check_options(options);
   FlowOptions task = options.task;
   const Device device = options.device.device();
   task.device = device;
   const DeviceInfo info = describe_device(device);
 
-  FrameSource source(options.frames, options.reading, window, options.quiet);
-  if (source.count() < window)
-    throw UsageError(
-        fmt::format("FRAMES: {} takes {} frames or more, not {}", name_of(method), window, source.count()));
-  const Size size = source.size();
-  FlowEstimator estimator(method, size, task);
-  FlowField field(size);
-  std::optional<CloudHeights> heights;
+  FlowSequence sequence(options.frames, options.reading, window, options.quiet, method, task);
+  const Size size = sequence.source.size();
+  const ValueRange range = sequence.source.range();
   FrameOptions reading = options.reading;  // both views share one range
-  reading.range = fmt::format("{},{}", source.range().black, source.range().white);
+  reading.range = fmt::format("{},{}", range.black, range.white);
+  std::optional<CloudHeights> heights;
   if (!options.stereo.right.empty())
     typed([&] { heights.emplace(options.stereo, reading, size, device, options.quiet); });
   if (heights) heights->skip(middle);
 
-  struct Waiting {
-    FrameBuffer frame;
-    KnownPixels known;
-  };
-  std::deque<Waiting> frames;  // starting with the frame whose flow comes next
   Results results(options, size, middle);
-  Timer timer(Device::cpu()), whole(Device::cpu());
-  whole.start();
-  std::vector<double> milliseconds;
-  int pushed = 0, flows = 0;
+  FlowField field(size);
   View<const float> height;
   const auto find_height = [&](int number) {
     if (!heights) return;
-    height = (*heights)(frames[0].frame, frames[0].known);
+    height = (*heights)(sequence.frames[0]);
     results.write_height(number, height);
   };
+  int flows = 0;
   ProgressLine line(!options.quiet);
   line.begin("estimating");
-  KnownPixels known;
-  while (std::optional<FrameBuffer> frame = source.next(&known)) {
-    timer.start();
-    const bool complete = estimator.push(*frame, field);
-    const double time = timer.stop();
-    if (pushed++ >= middle) frames.push_back({std::move(*frame), std::move(known)});
-    if (!complete) continue;
-    milliseconds.push_back(time);
-    mark_unknown(field, frames[0].known, frames[1].known);
-    const int number = ++flows;
-    find_height(number);
-    results.write_motion(number, field, frames[0].frame, frames[0].known, height);
+  while (sequence.next(field)) {
+    find_height(++flows);
+    results.write_motion(flows, field, sequence.frames[0], height);
     if (heights) heights->move(field);
-    frames.pop_front();
+    sequence.take_frame();
     line.count(flows, "flows");
   }
   find_height(flows + 1);
   line.end();
-  const double seconds = whole.stop() / 1000;
 
-  Report report = begin_report("clouds");
-  report.json["method"] = name_of(method);
-  if (!options.method.preset.empty()) report.json["preset"] = options.method.preset;
-  report.json["parameters"] = parameters_json(parameters_of(method));
-  std::visit([&](const auto& one) { add_divisions(report, one, size, estimator.blocks(), options.quiet); },
-             method);
+  Report report = options.begin("clouds", method, size, sequence.estimator.blocks());
   report.json.update(parameters_json(parameters_of(task)));
-  add_times(report, name_of(method), info, size, times_of(milliseconds));
-  report.json["frames"] = source.count();
-  report.json["flows"] = flows;
-  report.json["seconds"] = seconds;
-  report.text += fmt::format("{} frames, {} flow{} in {:.2f} s with reading and writing\n", source.count(),
-                             flows, flows == 1 ? "" : "s", seconds);
-  add_range(report, source.range());
+  sequence.add_to(report, name_of(method), info);
   results.end(report);
-  if (options.json || !options.quiet) print(report, options.json);
+  options.print(report);
 }
 
 void add_height_options(App& command, CloudsOptions& options) {
@@ -235,8 +202,7 @@ void add_height_options(App& command, CloudsOptions& options) {
   constexpr const char* group = "Heights, from a stereo partner";
   stereo.help(
       "the same clouds from the right, an image for each of FRAMES: rectified, matches lie on the same row "
-      "and "
-      "further left");
+      "and further left");
   const Option height = command.add_option("--height PATTERN", options.heights),
                scale = command.add_setting("--height-scale X", options.stereo.scale),
                offset = command.add_setting("--height-offset X", options.stereo.offset),
@@ -249,17 +215,15 @@ void add_height_options(App& command, CloudsOptions& options) {
       "unknown");
   scale.is([](double value) { return value != 0 && std::isfinite(value); }, "a finite number other than 0");
   scale.help("height of 1 px of disparity, in any unit: height = scale * disparity + offset");
-  offset.is([](double value) { return std::isfinite(value); }, "a finite number");
-  offset.help("height of disparity 0");
+  offset.is_finite().help("height of disparity 0");
   smoothing.range(1, 255).help("frames whose heights are averaged along the motion; 1 = none");
-  png.is([](double value) { return value > 0 && std::isfinite(value); }, "a finite number above 0");
-  png.help("with --height FILE.png: the file's value of height 1");
+  png.is_positive().help("with --height FILE.png: the file's value of height 1");
   disparities.range(1, 4096).help("number of disparities that are searched");
   least.range(-4096, 4096).help("the least of them");
   for (const Option each : {stereo, height, scale, offset, smoothing, png, disparities, least})
     each.group(group);
   for (const Option each : {height, scale, offset, smoothing, png, disparities, least}) each.needs(stereo);
-  for (const Option each : {smoothing, png, least}) command.leave_out_of_help(each);
+  command.leave_out_of_help({"--height-smoothing", "--height-png", "--min-disparity"});
 }
 
 }  // namespace
@@ -268,28 +232,25 @@ void add_clouds(App& program) {
   const auto options = std::make_shared<CloudsOptions>();
   App command =
       program.add_subcommand("clouds", "Track clouds in satellite images: their motion and heights");
-  const auto positive = [](double value) { return value > 0 && std::isfinite(value); };
   command.add_option("FRAMES FILE", options->frames,
                      fmt::format("images of one size, in time order: NetCDF, {}", frame_formats));
-  command.add_option(
-      "-o,--output PATTERN", options->flow,
-      "write the motion of each image, as flow%04d.flo: .flo, .npy, .pfm or KITTI's .png, px. The "
-      "number of the first one is 1");
+  command.add_option("-o,--output PATTERN", options->flow,
+                     "write the motion of each image, as flow%04d.flo: .flo, .npy, .pfm or KITTI's .png, px. "
+                     "The number of the first one is 1");
   command.add_option(
       "--arrows PATTERN", options->arrows,
       fmt::format("write each image with its motion as arrows, and a scale arrow: {}", picture_formats));
-  command.add_option(
-      "--csv FILE", options->table,
-      "write a table of the arrows: frame, x, y, u, v (px), speed (m/s) and direction where it is "
-      "known, height, valid. The direction is where the wind comes from, degrees clockwise from "
-      "the top of the image (north)");
+  command.add_option("--csv FILE", options->table,
+                     "write a table of the arrows: frame, x, y, u, v (px), speed (m/s) and direction where "
+                     "it is known, height, valid. The direction is where the wind comes from, degrees "
+                     "clockwise from the top of the image (north)");
   command.add_option("--valid PATTERN", options->valid,
                      "write where the motion is valid: .png or .pgm. Valid pixels are 255, others 0");
   options->file.add_to(command);
   command.add_option("--km-per-pixel KM", options->arrow.units.km_per_pixel, "size of a pixel, for speeds")
-      .is(positive, "a finite number above 0");
+      .is_positive();
   command.add_option("--minutes MIN", options->arrow.units.minutes, "time from image to image, for speeds")
-      .is(positive, "a finite number above 0");
+      .is_positive();
   command.add_setting("--step PX", options->arrow.step, "distance of the arrows and the table's lines")
       .range(1, 100000);
   const Option scale = command.add_option("--scale X", options->arrow.scale).range(1e-3, 1e6);
@@ -299,11 +260,7 @@ void add_clouds(App& program) {
   options->reading.add_to(command);
   options->reading.add_mask_to(command);
   options->reading.add_overlay_to(command);
-  command.add_flag("--json", options->json, "print the report as one JSON object");
-  command.add_flag("-q,--quiet", options->quiet, "print no text report");
-  options->device.add_to(command);
-  describe(options->task, TaskOptions{command});
-  options->method.add_to(command);
+  options->add_to(command);
   command.get_option("--method")
       .help(
           "method of motion, by its preset clouds if it has one. With -m or --preset, --help lists its "

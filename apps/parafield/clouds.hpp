@@ -6,7 +6,6 @@
 
 #include "estimation.hpp"
 #include "frames.hpp"
-#include "interrupt.hpp"
 
 /// The command clouds: motion and heights of clouds in an image sequence.
 namespace parafield::command {
@@ -58,23 +57,8 @@ struct CloudFileOptions {
   void add_to(App& command);
   /// Throws UsageError for options that do not fit together, and Error(unsupported) without NetCDF.
   void check(CloudUnits units, bool has_heights) const;
-};
-
-/// The NetCDF file while it is being written. Signals are held back, so that the file is either complete or
-/// removed.
-class CloudFile {
- public:
-  /// `first`: number, counted from 1, of the image that the first motion belongs to.
-  CloudFile(const CloudFileOptions& options, Size size, CloudUnits units, bool has_heights, int first);
-  void add(const FlowView& flow, View<const float> height) {
-    WhileWriting::check();
-    file_.add(flow, height);
-  }
-  void close() { file_.close(); }
-
- private:
-  const WhileWriting whole_;
-  MotionFile file_;
+  /// Begins the file. `first`: number, counted from 1, of the image that the first motion belongs to.
+  MotionFile begin(Size size, CloudUnits units, bool has_heights, int first) const;
 };
 
 /// Finds heights in stereo pairs and smooths them along the motion. Disparities are refined by the flow from
@@ -96,13 +80,13 @@ class CloudHeights {
     for (int i = 0; i < images; ++i) right_.next();
   }
   /// Returns the heights for the next left image, NaN where unknown, valid until the next call.
-  View<const float> operator()(const Frame& left, const KnownPixels& known);
+  View<const float> operator()(const InputFrame& left);
   /// Moves the heights along the motion to the next image.
   void move(const FlowView& flow) { filter_.move(flow); }
 
  private:
   const Options options_;
-  FrameSource right_;
+  InputFrames right_;
   /// Refines the disparities where the flow agrees with them.
   void refine(DisparityField& field, const Frame& left, const Frame& right);
 

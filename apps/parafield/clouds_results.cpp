@@ -79,6 +79,38 @@ void CloudTable::add(int number, const FlowView& flow, View<const float> height)
   });
 }
 
+void CloudFileOptions::add_to(App& command) {
+  const Option file = command.add_option("--netcdf FILE", path),
+               first = command.add_option("--start TIME", start),
+               unit = command.add_option("--height-unit UNIT", height_unit);
+  file.help(
+      "write motion, speeds where they are known, and heights of all images into one file by the CF "
+      "conventions: .nc");
+  first.help("with --netcdf and --minutes: time of the first image, UTC, as 2017-09-06T12:00").needs(file);
+  unit.help("with --netcdf: unit of the heights, m or km").needs(file);
+  command.leave_out_of_help({"--start", "--height-unit"});
+}
+
+void CloudFileOptions::check(CloudUnits units, bool has_heights) const {
+  if (path.empty()) return;
+  if (const std::string why = why_no_netcdf(); !why.empty())
+    throw Error(ErrorCode::unsupported, fmt::format("--netcdf: {}", why));
+  if (!start.empty() && !(units.minutes > 0)) throw UsageError("--start needs --minutes");
+  if (!height_unit.empty() && !has_heights) throw UsageError("--height-unit needs --stereo, the other view");
+}
+
+MotionFile CloudFileOptions::begin(Size size, CloudUnits units, bool has_heights, int first) const {
+  return typed([&] {
+    return MotionFile(path, size,
+                      {.km_per_pixel = units.km_per_pixel,
+                       .minutes = units.minutes,
+                       .start = start,
+                       .height_unit = height_unit,
+                       .has_heights = has_heights,
+                       .first_image = first});
+  });
+}
+
 CloudHeights::CloudHeights(const Options& options, const FrameOptions& reading, Size size,
                            const Device& device, bool quiet)
     : options_(options),
@@ -103,16 +135,15 @@ void CloudHeights::refine(DisparityField& field, const Frame& left, const Frame&
         d(x, y) = std::max(-flow.u(x, y), least);
 }
 
-View<const float> CloudHeights::operator()(const Frame& left, const KnownPixels& known) {
-  KnownPixels known_right;
-  const std::optional<FrameBuffer> right = right_.next(&known_right);
+View<const float> CloudHeights::operator()(const InputFrame& left) {
+  const std::optional<InputFrame> right = right_.next();
   if (!right)
     throw Error(
         ErrorCode::invalid_argument,
         fmt::format("--stereo: has {} images, FRAMES has more; each has its partner", right_.count()));
-  DisparityField field = estimator_(left, *right).to(Memory::host());
-  refine(field, left, *right);
-  mark_unknown(field, known, known_right);
+  DisparityField field = estimator_(left.frame, right->frame).to(Memory::host());
+  refine(field, left.frame, right->frame);
+  mark_unknown(field, left.known, right->known);
   const Image<float> heights = height_of(field, options_.scale, options_.offset);
   return filter_(heights);
 }

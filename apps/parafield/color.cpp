@@ -7,7 +7,6 @@
 #include "files.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
-#include "pictures.hpp"
 #include "report.hpp"
 
 namespace parafield::command {
@@ -75,8 +74,7 @@ void add_color(App& program) {
   App command = program.add_subcommand("color", "Draw flow in colors or as arrows, or disparities in colors");
   command.add_option(
       "FIELD FILE", options->field,
-      "flow or disparities. Flow is .flo, .pfm, .npy or KITTI .png. Disparities are .pfm, .npy or "
-      "gray .png");
+      "flow or disparities. Flow is .flo, .pfm, .npy or KITTI .png. Disparities are .pfm, .npy or gray .png");
   command
       .add_option("-o,--output FILE", options->output, fmt::format("picture to write: {}", picture_formats))
       .required();

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
 
 #include "options.hpp"
@@ -138,6 +139,13 @@ Option Option::is(bool (*allowed)(double), const std::string& words) const {
   });
 }
 
+Option Option::is_finite() const {
+  return is([](double value) { return std::isfinite(value); }, "a finite number");
+}
+Option Option::is_positive() const {
+  return is([](double value) { return value > 0 && std::isfinite(value); }, "a finite number above 0");
+}
+
 /// Returns why `text` is not a valid T, or "" if it is valid. Numbers must be decimal, without '+'.
 template <class T>
 static std::string problem_of(const std::string& text) {
@@ -193,6 +201,9 @@ void App::before_help(const std::function<void()>& prepare) const {
 }
 void App::leave_out_of_help(Option option) const {
   before_help([option] { option.group(""); });
+}
+void App::leave_out_of_help(std::initializer_list<const char*> names) const {
+  for (const char* name : names) leave_out_of_help(get_option(name));
 }
 void App::list(const std::string& title,
                const std::vector<std::pair<std::string, std::string>>& names) const {

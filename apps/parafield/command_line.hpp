@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,6 +41,8 @@ class Option {
   Option check(const std::function<std::string(const std::string&)>& problem) const;
   /// Adds a check of a number. The error message is "7 is not " followed by `words`.
   Option is(bool (*allowed)(double), const std::string& words) const;
+  Option is_finite() const;
+  Option is_positive() const;  ///< finite and above 0
 
   std::size_t count() const;
 
@@ -74,6 +77,7 @@ class App {
   void before_help(const std::function<void()>& prepare) const;
   /// Shows the option only in --help-all.
   void leave_out_of_help(Option option) const;
+  void leave_out_of_help(std::initializer_list<const char*> names) const;
   /// Adds a list of names and descriptions to the end of --help.
   void list(const std::string& title, const std::vector<std::pair<std::string, std::string>>& names) const;
   /// Sets the example command lines at the end of --help, without the program's name. Replaces earlier

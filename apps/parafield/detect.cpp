@@ -20,27 +20,27 @@ Times detect_series(const DetectOptions& options, const DetectionMethod& method,
   const auto file = [](const Path& folder, const std::string& pattern, int i) {
     return pattern.empty() ? Path() : folder / numbered(pattern, i).filename();
   };
-  FrameSource source(options.frames, options.reading, 2, options.quiet);
+  InputFrames source(options.frames, options.reading, 2, options.quiet);
   if (source.count() < 2)
     throw UsageError(fmt::format("FRAMES: give two frames or more, not {}", source.count()));
   findings.size = source.size();
   findings.range = source.range();
   MotionDetector detector(method, source.size(), {.device = device});
   Timer timer(device, detector.stream());
-  const FrameBuffer first = source.next()->to(memory_of(device));  // push reads it asynchronously
+  const FrameBuffer first = source.next()->frame.to(memory_of(device));  // push reads it asynchronously
   detector.push(first);
   const int expected = int(options.frames.size()) - 1;
   ProgressLine line(!options.quiet);  // updated only between frames, so that it disturbs no timed call
   line.begin("detecting");
   std::vector<double> milliseconds;
   int masks = 0;
-  while (const std::optional<FrameBuffer> frame = source.next()) {
+  while (const std::optional<InputFrame> frame = source.next()) {
     WhileWriting::check();
-    const FrameBuffer resident = frame->to(memory_of(device));
+    const FrameBuffer resident = frame->frame.to(memory_of(device));
     timer.start();
     const MotionMask* const mask = detector.push(resident);
     milliseconds.push_back(timer.stop());
-    findings.add(options, std::size_t(masks), mask->to(Memory::host()), *frame,
+    findings.add(options, std::size_t(masks), mask->to(Memory::host()), frame->frame,
                  file(output_folder, options.output, masks + 1),
                  file(overlay_folder, options.overlay, masks + 1));
     ++masks;
@@ -69,11 +69,9 @@ void run(const DetectOptions& options) {
   options.device.check();
   const EnergyReport energy = options.energies(method);
   check_words(options);
-  std::vector<Path> inputs(options.frames.begin(), options.frames.end());
-  inputs.insert(inputs.end(), options.labels.begin(), options.labels.end());
+  std::vector<Path> inputs = options.inputs();
   inputs.emplace_back(options.mask);
-  const std::vector<Output> boxes = {{"--boxes", options.boxes == "-" ? "" : options.boxes, {}}};
-  check_outputs(boxes, inputs);
+  check_outputs({options.boxes_file()}, inputs);
   if (options.boxes == "-" && options.json)
     throw UsageError("--boxes - and --json exclude each other: both write to standard output");
   const std::vector<Output> outputs = {{"-o", options.output, {".png", ".pgm"}},
@@ -96,7 +94,7 @@ void run(const DetectOptions& options) {
     });
   } else {
     const std::vector<FrameBuffer> pair =
-        read_frames(options.frames, options.reading, 2, options.quiet, "detect");
+        read_frames(options.frames, options.reading, 2, options.quiet, "detect").frames;
     findings.size = pair[0].size();
     findings.range = pair[0].range();
     estimated = estimate<Detection>(method, device, pair, {.energies = energy}, options);
@@ -107,14 +105,9 @@ void run(const DetectOptions& options) {
 
   Report report = options.begin("detect", method, findings.size, estimated.blocks);
   add_times(report, name_of(method), info, findings.size, estimated.times);
-  const double moving = double(findings.moving) / double(findings.pixels);
   report.json["frames"] = findings.frames;
   add_range(report, findings.range);
-  report.json["moving"] = moving;
-  report.text += fmt::format("{:.2f} % of the pixels are moving\n", 100 * moving);
-  add_energies(report, energy, estimated.energies);
-  if (!options.labels.empty()) add_scores(report, findings.scores);
-  add_files(report, {options.output, options.overlay, options.boxes == "-" ? "" : options.boxes});
+  findings.add_to(report, options, estimated.energies);
   if (options.boxes != "-") options.print(report);
 }
 
@@ -123,24 +116,20 @@ void run(const DetectOptions& options) {
 void add_detect(App& program) {
   auto [command, options] =
       add_command<DetectOptions>(program, "detect", "Detect motion in frames of a still camera", run);
-  command.add_option(
-      "FRAMES FILE", options.frames,
-      fmt::format("frames in time order, two or more: {}. Or one video: a video file, a folder, "
-                  "a pattern (frame%04d.png), a camera (/dev/video0)",
-                  frame_formats));
+  command.add_option("FRAMES FILE", options.frames,
+                     fmt::format("frames in time order, two or more: {}. Or one video: a video file, a "
+                                 "folder, a pattern (frame%04d.png), a camera (/dev/video0)",
+                                 frame_formats));
   command.add_option(
       "-o,--output FILE", options.output,
-      "write the mask of what moves: .png or .pgm. It is that of the newer frame, 255 where it "
-      "moves, otherwise 0. For more than two frames it is a series, like mask%04d.png: "
-      "mask0001.png belongs to the second frame, and each mask starts from the one before, as "
-      "--temporal says. Or a video of them, white on black: .mp4, .mkv, .mov, .avi, .webm, .y4m, or - for "
-      "Y4M "
-      "on standard output");
-  command.add_option(
-      "--overlay FILE", options.overlay,
-      fmt::format("write the frame, red where it moves: {}. It is the newer frame; for more than two frames "
-                  "it is a series, or a video",
-                  picture_formats));
+      "write the mask of what moves: .png or .pgm. It is that of the newer frame, 255 where it moves, "
+      "otherwise 0. For more than two frames it is a series, like mask%04d.png: mask0001.png belongs to the "
+      "second frame, and each mask starts from the one before, as --temporal says. Or a video of them, white "
+      "on black: .mp4, .mkv, .mov, .avi, .webm, .y4m, or - for Y4M on standard output");
+  command.add_option("--overlay FILE", options.overlay,
+                     fmt::format("write the frame, red where it moves: {}. It is the newer frame; for more "
+                                 "than two frames it is a series, or a video",
+                                 picture_formats));
   command.add_flag("--beside", options.beside, "put the frame and the overlay side by side")
       .needs(command.get_option("--overlay"));
   command.add_option("--min-area PX", options.min_area)
@@ -149,12 +138,10 @@ void add_detect(App& program) {
   command.add_option("--boxes FILE", options.boxes)
       .help(
           "write a line of JSON for each mask: frame, time, share that moves, boxes. - is standard output. A "
-          "box "
-          "surrounds pixels that are joined, also at corners");
-  command.add_flag(
-      "--background", options.method.background,
-      "compare with a background that is learned, not with the last frame: what stops stays in the "
-      "mask, and leaves that sway do not. It is -m METHOD-background");
+          "box surrounds pixels that are joined, also at corners");
+  command.add_flag("--background", options.method.background,
+                   "compare with a background that is learned, not with the last frame: what stops stays in "
+                   "the mask, and leaves that sway do not. It is -m METHOD-background");
   const Option labels = command.add_option("--gt FILE", options.labels);
   labels.help(
       "true labels to compare with, a file for each mask. They are as in CDnet: 0 and 50 are static, 255 is "

@@ -25,6 +25,15 @@ struct DetectOptions : EstimationOptions<Detection> {
   bool is_series() const { return frames.size() > 2 || has_number(output) || has_number(overlay); }
   /// Returns whether the input or an output is a video, in which case reading, computing and writing overlap.
   bool is_video() const;
+  /// Returns whether results go to standard output.
+  bool prints_results() const { return output == "-" || overlay == "-" || boxes == "-"; }
+  /// The input files except --mask.
+  std::vector<Path> inputs() const {
+    std::vector<Path> all(frames.begin(), frames.end());
+    all.insert(all.end(), labels.begin(), labels.end());
+    return all;
+  }
+  Output boxes_file() const { return {"--boxes", boxes == "-" ? "" : boxes, {}}; }
 };
 
 /// --boxes: one line of JSON per mask, with the bounding boxes of moving regions.
@@ -69,6 +78,8 @@ struct Findings {
   /// Adds mask number i, which belongs to `frame`, and writes it to the files that are named.
   void add(const DetectOptions& options, std::size_t i, const MotionMask& found, const FrameBuffer& frame,
            const Path& to_output, const Path& to_overlay);
+  /// Adds the share that moves, the scores, and the files. `energies` may be empty.
+  void add_to(Report& report, const DetectOptions& options, const std::vector<double>& energies) const;
   /// Counts and scores mask number i. Returns its boxes, or none without --boxes and --min-area.
   const std::vector<Box>& take(const DetectOptions& options, std::size_t i, const MotionMask& found,
                                std::int64_t number, double time);

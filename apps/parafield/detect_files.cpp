@@ -19,12 +19,15 @@ void check_labels(const DetectOptions& options, std::size_t masks) {
                                  counted(options.labels.size(), "file"), counted(masks, "mask")));
 }
 
+[[noreturn]] static void fail_writing(const std::string& file, int reason) {
+  throw Error(ErrorCode::file, fmt::format("{}: cannot be written: {}", file, std::strerror(reason)));
+}
+
 BoxLines::BoxLines(const std::string& file, int min_area)
     : file_(file), beside_(file + ".part"), min_area_(std::max(min_area, 1)) {
   if (file_.empty() || file_ == "-") return;
   open_ = std::fopen(beside_.c_str(), "wb");
-  if (!open_)
-    throw Error(ErrorCode::file, fmt::format("{}: cannot be written: {}", file_, std::strerror(errno)));
+  if (!open_) fail_writing(file_, errno);
 }
 BoxLines::~BoxLines() {
   if (!open_) return;
@@ -53,7 +56,7 @@ void BoxLines::write(const std::string& line) {
   if (std::fwrite(line.data(), 1, line.size(), open_) != line.size() || std::fflush(open_) != 0) {
     const int reason = errno;
     if (ftruncate(fileno(open_), bytes_) == 0) std::clearerr(open_);  // keeps only complete lines
-    throw Error(ErrorCode::file, fmt::format("{}: cannot be written: {}", file_, std::strerror(reason)));
+    fail_writing(file_, reason);
   }
   bytes_ += long(line.size());
 }
@@ -64,7 +67,7 @@ void BoxLines::finish() {
   if (!closed || std::rename(beside_.c_str(), file_.c_str()) != 0) {
     const int reason = errno;
     std::remove(beside_.c_str());
-    throw Error(ErrorCode::file, fmt::format("{}: cannot be written: {}", file_, std::strerror(reason)));
+    fail_writing(file_, reason);
   }
 }
 
@@ -119,6 +122,20 @@ void Findings::add(const DetectOptions& options, std::size_t i, const MotionMask
   const std::vector<Box>& found_boxes = take(options, i, found, std::int64_t(i) + 1, -1);
   if (!to_output.empty()) write_mask(to_output, found.moving);
   if (!to_overlay.empty()) write_frame(to_overlay, overlay_of(options, frame, found, found_boxes));
+}
+
+void Findings::add_to(Report& report, const DetectOptions& options,
+                      const std::vector<double>& energies) const {
+  const double share = double(moving) / double(pixels);
+  report.json["moving"] = share;
+  report.text += fmt::format("{:.2f} % of the pixels are moving\n", 100 * share);
+  if (!energies.empty())
+    add_energies(report, options.energy == "result" ? EnergyReport::result : EnergyReport::sweeps, energies);
+  if (!options.labels.empty()) add_scores(report, scores);
+  std::vector<std::string> files;
+  for (const std::string& name : {options.output, options.overlay, options.boxes})
+    if (name != "-") files.push_back(name);
+  add_files(report, files);
 }
 
 }  // namespace parafield::command

@@ -11,8 +11,7 @@ Report devices_report() {
   Report report = begin_report("devices");
   for (const DeviceInfo& info : devices()) {
     const bool cpu = info.device.kind == Device::Kind::cpu;
-    Json one;
-    add_device(one, info);
+    Json one = device_json(info);
     if (!cpu) one["multiprocessors"] = info.threads;
     one["memory_bytes"] = info.memory;
     report.json["devices"].push_back(one);

@@ -14,16 +14,23 @@ Option TruthOptions::add_to(App& command, const std::string& help) {
   return given;
 }
 
-void ReportOptions::add_to(App& command) {
+void add_repeats(App& command, int& repeats) {
   command.add_option("--repeat N", repeats)
       .range(1, 1000000)
       .help("report the median time of N more calls. One before them is not timed");
+}
+
+void ReportOptions::add_to(App& command) {
   command.add_flag("--json", json, "print the report as one JSON object");
   command.add_flag("-q,--quiet", quiet, "print no text report");
 }
 
-void ReportOptions::print(const Report& report) const {
-  if (json || !quiet) command::print(report, json);
+void ReportOptions::print(const Report& report, bool is_taken) const {
+  if (is_taken ? quiet : quiet && !json) return;
+  if (is_taken)
+    std::fputs(report.text.c_str(), stderr);
+  else
+    command::print(report, json);
 }
 
 template <class T>
@@ -89,7 +96,7 @@ void add_blocks(Report& report, int asked, const SolvedBlocks& used, bool quiet)
 
 void add_times(Report& report, std::string_view method, const DeviceInfo& info, Size size,
                const Times& times) {
-  add_device(report.json, info);
+  report.json.update(device_json(info));
   report.json["width"] = size.width;
   report.json["height"] = size.height;
   report.json["repeats"] = times.repeats;
@@ -109,6 +116,13 @@ void add_energies(Report& report, EnergyReport asked, const std::vector<double>&
     report.text +=
         wrapped(fmt::format("energies, step by step: {:.10g}\n", fmt::join(energies, ", ")), 0) + "\n";
   }
+}
+
+void add_series(Report& report, const std::string& of, const char* noun, int count, double seconds) {
+  report.json[std::string(noun) + "s"] = count;
+  report.json["seconds"] = seconds;
+  report.text += fmt::format("{}{} {}{} in {:.2f} s with reading and writing\n", of, count, noun,
+                             count == 1 ? "" : "s", seconds);
 }
 
 /// Returns the number of pixels without a value.
@@ -183,14 +197,6 @@ void add_files(Report& report, const std::vector<std::string>& names) {
     text += (text.empty() ? "wrote " : ", ") + printable(name);
   }
   if (!text.empty()) report.text += text + "\n";
-}
-
-std::int64_t count_of(const Image<std::uint8_t>& mask) {
-  const View<const std::uint8_t> view = mask;
-  std::int64_t count = 0;
-  for (int y = 0; y < view.height; ++y)
-    count += view.width - std::count(view.row(y), view.row(y) + view.width, 0);
-  return count;
 }
 
 }  // namespace parafield::command

@@ -22,14 +22,17 @@ struct TruthOptions {
   Option add_to(App& command, const std::string& help);
 };
 
-/// --repeat, --json, --quiet.
+/// --json, --quiet.
 struct ReportOptions {
-  int repeats = 0;  ///< timed calls; 0: the estimating call itself is timed
   bool json = false, quiet = false;
 
   void add_to(App& command);
-  void print(const Report& report) const;
+  /// Prints the report. If standard output `is_taken` by results, prints its text on stderr unless `quiet`.
+  void print(const Report& report, bool is_taken = false) const;
 };
+
+/// Adds --repeat, the number of timed calls.
+void add_repeats(App& command, int& repeats);
 
 /// Visitor for describe() that adds the options of a task: --fb-check, --speckle and so on.
 struct TaskOptions {
@@ -63,22 +66,57 @@ void add_divisions(Report& report, const Method& method, Size image, const Solve
 
 /// Options of a command that runs an estimator.
 template <class Task>
-struct EstimationOptions : ReportOptions {
+struct EstimatorOptions : ReportOptions {
   using Methods = typename Task::Method;
 
-  std::string energy = "none";
   DeviceOptions device;
   typename Task::Options task;
   MethodOptions<Methods> method;
 
   void add_to(App& command) {
-    const Option energies = add_energy(command, energy);
     ReportOptions::add_to(command);
     device.add_to(command);
     describe(task, TaskOptions{command});
     method.add_to(command);
+  }
+
+  /// Begins the command's report with the method, its preset and parameters.
+  Report begin(const char* command, const Methods& chosen) const {
+    Report report = begin_report(command);
+    report.json["method"] = name_of(chosen);
+    if (!method.preset.empty()) report.json["preset"] = method.preset;
+    report.json["parameters"] = parameters_json(parameters_of(chosen));
+    return report;
+  }
+  /// The same, with the levels and blocks of add_divisions().
+  Report begin(const char* command, const Methods& chosen, Size image, const SolvedBlocks& used) const {
+    Report report = begin(command, chosen);
+    std::visit([&](const auto& one) { add_divisions(report, one, image, used, quiet); }, chosen);
+    return report;
+  }
+
+  /// Throws UsageError if --fb-check is given for a method of more than two frames.
+  void check_frames(const Methods& chosen) const {
+    if (const int frames = frames_of(chosen); task.fb_check > 0 && frames != 2)
+      throw UsageError(fmt::format("--fb-check needs a method of two frames, not of {}", frames));
+  }
+};
+
+/// Options of a command that may also estimate once, from few frames: it can repeat the call, and report the
+/// energy.
+template <class Task>
+struct EstimationOptions : EstimatorOptions<Task> {
+  using Methods = typename Task::Method;
+
+  int repeats = 0;  ///< timed calls; 0: the estimating call itself is timed
+  std::string energy = "none";
+
+  void add_to(App& command) {
+    const Option energies = add_energy(command, energy);
+    add_repeats(command, repeats);
+    EstimatorOptions<Task>::add_to(command);
     command.before_help([this, energies] {
-      if (!minimizes(method.named_method())) energies.group("");
+      if (!minimizes(this->method.named_method())) energies.group("");
     });
   }
 
@@ -87,15 +125,13 @@ struct EstimationOptions : ReportOptions {
     return energy_report(energy, name_of(chosen), minimizes(chosen));
   }
 
-  /// Begins the command's report with the method, its preset and parameters, and the levels and blocks of
-  /// add_divisions().
-  Report begin(const char* command, const Methods& chosen, Size image, const SolvedBlocks& used) const {
-    Report report = begin_report(command);
-    report.json["method"] = name_of(chosen);
-    if (!method.preset.empty()) report.json["preset"] = method.preset;
-    report.json["parameters"] = parameters_json(parameters_of(chosen));
-    std::visit([&](const auto& one) { add_divisions(report, one, image, used, quiet); }, chosen);
-    return report;
+  /// Throws UsageError for options that estimate once, because a series of `things` is given.
+  void check_series_words(const char* things) const {
+    refuse(repeats > 0, "--repeat", things, ", each of which is timed");
+    refuse(energy != "none", "--energy", things);
+  }
+  static void refuse(bool given, const char* option, const char* things, const char* instead = "") {
+    if (given) throw UsageError(fmt::format("{} is not for a series of {}{}", option, things, instead));
   }
 
  private:
@@ -157,17 +193,19 @@ Times time_calls(const typename Task::Method& method, Size size, typename Task::
 }
 
 /// Estimates once and times the call, without copying the frames to the device. With --repeat, further calls
-/// are timed instead.
+/// are timed instead. `prepare` is called before, with the estimator.
 template <class Task>
 Estimate<Task> estimate(const typename Task::Method& method, const Device& device,
                         const std::vector<FrameBuffer>& frames, typename Task::Options options,
-                        const ReportOptions& run, const typename Task::Input& given = {}) {
+                        const EstimationOptions<Task>& run, const typename Task::Input& given = {},
+                        const std::function<void(Estimator<Task>&)>& prepare = {}) {
   const Resident<Task> resident(frames, given, memory_of(device));
   const Size size = frames[0].size();
   ProgressLine line(!run.quiet);
   options.device = device;
   options.progress = line.callback();
   Estimator<Task> estimator(method, size, options);
+  if (prepare) prepare(estimator);
   line.begin("estimating");
   Timer timer(Device::cpu());
   timer.start();
@@ -184,7 +222,7 @@ Estimate<Task> estimate(const typename Task::Method& method, const Device& devic
   if (run.repeats > 0) {
     line.announce(run.repeats == 1 ? "timing it" : fmt::format("timing it {} times", run.repeats),
                   (run.repeats + 1) * milliseconds / 1000);
-    estimated.times = time_calls<Task>(method, size, options, resident, run.repeats);
+    estimated.times = time_calls<Task>(estimator.method(), size, options, resident, run.repeats);
   }
   return estimated;
 }
@@ -195,6 +233,10 @@ void add_times(Report& report, std::string_view method, const DeviceInfo& info, 
 
 /// Adds the energies: one number for the result, or a list with one per sweep.
 void add_energies(Report& report, EnergyReport asked, const std::vector<double>& energies);
+
+/// Adds the number of results, which are called `noun`, and the seconds of a series. The text begins with
+/// `of`, such as "5 frames, ".
+void add_series(Report& report, const std::string& of, const char* noun, int count, double seconds);
 
 /// Statistics of the motion of the valid pixels of one or more flow fields.
 struct FlowFindings {
@@ -220,8 +262,5 @@ void add_findings(Report& report, const DisparityFindings& findings);
 
 /// Adds the names of the written files, or the pattern of a series. Empty names are ignored.
 void add_files(Report& report, const std::vector<std::string>& names);
-
-/// Returns the number of nonzero pixels.
-std::int64_t count_of(const Image<std::uint8_t>& mask);
 
 }  // namespace parafield::command

@@ -159,15 +159,28 @@ Path numbered(const Path& pattern, int number) {
   return pattern.parent_path() / (before + digits + after);
 }
 
+std::vector<Output> numbered(std::vector<Output> outputs, int number) {
+  for (Output& output : outputs) output.path = named(output.path.string(), number);
+  return outputs;
+}
+
+bool is_series(const std::vector<Output>& outputs) {
+  return std::ranges::any_of(outputs, [](const Output& output) { return has_number(output.path); });
+}
+
+std::vector<std::string> names_of(const std::vector<Output>& outputs) {
+  std::vector<std::string> names;
+  for (const Output& output : outputs) names.push_back(output.path.string());
+  return names;
+}
+
 void check_series(std::vector<Output> outputs, std::size_t count, const std::vector<Path>& inputs) {
   std::erase_if(outputs, not_asked_for);
   for (const Output& each : outputs) {
     check_extension(each);
     check_pattern(each);
   }
-  std::vector<Output> firsts = outputs;
-  for (Output& output : firsts) output.path = numbered(output.path, 1);
-  check_outputs(firsts, inputs);
+  check_outputs(numbered(outputs, 1), inputs);
   std::set<Path> taken;
   for (const Path& input : inputs)
     if (!input.empty()) taken.insert(resolved(input));

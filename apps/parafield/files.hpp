@@ -46,6 +46,17 @@ bool has_number(const Path& name);
 /// Returns the pattern with the number filled in. The pattern must have exactly one %d, %4d or %04d.
 Path numbered(const Path& pattern, int number);
 
+/// Returns the name, with the number filled in unless it is 0. An empty name stays empty.
+inline Path named(const std::string& name, int number) {
+  return name.empty() || number == 0 ? Path(name) : numbered(name, number);
+}
+/// Fills the number into all patterns.
+std::vector<Output> numbered(std::vector<Output> outputs, int number);
+/// Returns whether a name is a pattern.
+bool is_series(const std::vector<Output>& outputs);
+/// Returns the names as the user gave them.
+std::vector<std::string> names_of(const std::vector<Output>& outputs);
+
 /// Like check_outputs, for patterns: checks the files with numbers 1 to `count`. Throws UsageError for a name
 /// that is not a pattern.
 void check_series(std::vector<Output> outputs, std::size_t count, const std::vector<Path>& inputs);

@@ -3,13 +3,91 @@
 
 #include <cmath>
 #include <cstdio>
+#include <memory>
 
 #include "commands.hpp"
-#include "feature_parameters.hpp"
 #include "fields.hpp"
 #include "interrupt.hpp"
+#include "series.hpp"
 
 namespace parafield::command {
+
+FlowSequence::FlowSequence(const std::vector<std::string>& files, const FrameOptions& reading, int ahead,
+                           bool quiet, const FlowMethod& method, const FlowOptions& task)
+    : source(files, reading, ahead, quiet),
+      estimator(method, source.size(), task),
+      middle_((frames_of(method) - 1) / 2),
+      timer_(Device::cpu()),
+      whole_(Device::cpu()) {
+  if (const int window = frames_of(method); source.count() < window)
+    throw UsageError(
+        fmt::format("FRAMES: {} takes {} frames or more, not {}", name_of(method), window, source.count()));
+  whole_.start();
+}
+
+bool FlowSequence::next(FlowField& flow) {
+  while (std::optional<InputFrame> frame = source.next()) {
+    timer_.start();
+    const bool complete = estimator.push(frame->frame, flow);
+    const double time = timer_.stop();
+    if (pushed_++ >= middle_) frames.push_back(std::move(*frame));
+    if (!complete) continue;
+    milliseconds_.push_back(time);
+    mark_unknown(flow, frames[0].known, frames[1].known);
+    return true;
+  }
+  return false;
+}
+
+InputFrame FlowSequence::take_frame() {
+  InputFrame frame = std::move(frames.front());
+  frames.pop_front();
+  return frame;
+}
+
+void FlowSequence::add_to(Report& report, std::string_view method, const DeviceInfo& info) {
+  const double seconds = whole_.stop() / 1000;
+  add_times(report, method, info, source.size(), times_of(milliseconds_));
+  report.json["frames"] = source.count();
+  add_series(report, fmt::format("{} frames, ", source.count()), "flow", int(milliseconds_.size()), seconds);
+  add_range(report, source.range());
+}
+
+namespace {
+
+/// Optional inputs of a flow in addition to the frames.
+struct GuideOptions {
+  std::string tracks, rotation, intrinsics;
+  std::vector<Option> options;
+
+  void add_to(App& command);
+  /// The camera's rotation, if given. Throws UsageError.
+  std::optional<CameraRotation> camera() const;
+};
+
+struct FlowCommandOptions : EstimationOptions<Flow> {
+  std::vector<std::string> frames;
+  std::string flow, valid, confidence, color;  // output files
+  FrameOptions reading;
+  GuideOptions guides;
+  TruthOptions truth;
+  PictureOptions picture;
+
+  std::vector<Output> outputs() const {
+    return {{"-o", flow, {".flo", ".png", ".pfm", ".npy"}},
+            {"--valid", valid, {".png", ".pgm"}},
+            {"--confidence", confidence, confidence_extensions},
+            {"--color", color, picture_extensions}};
+  }
+  std::vector<Path> inputs() const {
+    std::vector<Path> all(frames.begin(), frames.end());
+    all.insert(all.end(), {truth.truth, truth.mask, guides.tracks, reading.mask});
+    return all;
+  }
+  /// Writes flow `number` of a series, 0 without one, and its picture. `frame` is the frame whose pixels the
+  /// flow belongs to.
+  void write(const PictureOptions& drawn, const FlowField& field, const Frame& frame, int number) const;
+};
 
 void GuideOptions::add_to(App& command) {
   const Option given = command.add_option("--tracks FILE", tracks),
@@ -27,10 +105,6 @@ void GuideOptions::add_to(App& command) {
       "with --rotation: focal lengths and center, px. The center is the principal point");
 }
 
-void GuideOptions::hide() const {
-  for (const Option each : options) each.group("");
-}
-
 std::optional<CameraRotation> GuideOptions::camera() const {
   if (rotation.empty()) return {};
   const std::vector<float> turn = parse_numbers(rotation, 3, "--rotation"),
@@ -40,32 +114,14 @@ std::optional<CameraRotation> GuideOptions::camera() const {
   return camera;
 }
 
-std::vector<Output> FlowFiles::outputs() const {
-  return {{"-o", flow, {".flo", ".png", ".pfm", ".npy"}},
-          {"--valid", valid, {".png", ".pgm"}},
-          {"--confidence", confidence, confidence_extensions},
-          {"--color", color, picture_extensions}};
-}
-
-void FlowFiles::write(const PictureOptions& picture, const FlowField& field, const Frame& frame) const {
+void FlowCommandOptions::write(const PictureOptions& drawn, const FlowField& field, const Frame& frame,
+                               int number) const {
   const WhileWriting whole;
-  if (!flow.empty()) write_flow(flow, field);
-  if (!valid.empty()) write_mask(valid, field.valid);
-  if (!confidence.empty()) write_confidence(confidence, field.confidence);
-  if (!color.empty()) write_frame(color, picture.draw(field, frame));
+  if (!flow.empty()) write_flow(named(flow, number), field);
+  if (!valid.empty()) write_mask(named(valid, number), field.valid);
+  if (!confidence.empty()) write_confidence(named(confidence, number), field.confidence);
+  if (!color.empty()) write_frame(named(color, number), drawn.draw(field, frame));
 }
-
-bool FlowCommandOptions::is_series() const {
-  return std::ranges::any_of(files.names(), [](const std::string& name) { return has_number(name); });
-}
-
-void add_scale_of(Report& report, const PictureOptions& picture) {
-  report.json[picture.arrows ? "arrow_scale" : "max_motion"] =
-      json_of(picture.arrows ? picture.arrow.scale : picture.color.max_motion);
-  report.text += picture.scale_text() + "\n";
-}
-
-namespace {
 
 /// Returns the usable tracks of a file: finite ones that begin in the frame. A note on stderr gives the
 /// number of others. Throws Error if `needed` and no track is usable.
@@ -110,18 +166,79 @@ FeatureTracking* tracking_of(FlowMethod& method) {
       method);
 }
 
+/// Completes the report and prints it. `add_more` adds what only a single flow has after the findings.
+template <class More>
+void finish(Report& report, const FlowCommandOptions& options, const FlowFindings& findings,
+            const PictureOptions& picture, More add_more) {
+  add_findings(report, findings);
+  add_more();
+  add_files(report, names_of(options.outputs()));
+  if (!options.color.empty()) {
+    report.json[picture.arrows ? "arrow_scale" : "max_motion"] =
+        json_of(picture.arrows ? picture.arrow.scale : picture.color.max_motion);
+    report.text += picture.scale_text() + "\n";
+  }
+  options.print(report);
+}
+
+/// Estimates and writes the flow of each window of consecutive frames until the frames end.
+void run_series(const FlowCommandOptions& options, const FlowMethod& method, FlowOptions task) {
+  constexpr const char* flows = "flows";
+  options.refuse(!options.truth.truth.empty(), "--gt", flows, "; parafield eval compares files");
+  options.check_series_words(flows);
+  options.refuse(!options.guides.tracks.empty(), "--tracks", flows);
+  options.refuse(!options.guides.rotation.empty(), "--rotation", flows);
+  const int window = frames_of(method), files = int(options.frames.size());
+  const bool counted = files >= window;
+  const int expected = std::max(files - window + 1, 1);  // more if a file has several frames
+  check_series(options.outputs(), std::size_t(expected), options.inputs());
+  const DeviceStart starting(options.device, false);
+  task.device = options.device.device();
+  const DeviceInfo info = describe_device(*task.device);
+
+  FlowSequence sequence(options.frames, options.reading, window + (counted ? 1 : 0), options.quiet, method,
+                        task);
+  PictureOptions picture = options.picture;
+  FlowFindings findings;
+  SeriesWriter<FlowField> writer("flow");
+  ProgressLine line(!options.quiet);
+  line.begin("estimating");
+  writer.during([&] {
+    while (sequence.next(writer.free(sequence.estimator))) {
+      const int number = writer.count() + 1;
+      if (number > expected) check_outputs(numbered(options.outputs(), number), options.inputs());
+      writer.begin(
+          [&, number, frame = std::make_shared<InputFrame>(sequence.take_frame())](FlowField& field) {
+            if (number == 1 && !options.color.empty())
+              picture.fit(field);  // the whole series shares one scale
+            options.write(picture, field, frame->frame, number);
+            findings.add(field, frame->known);
+          });
+      if (counted && sequence.source.count() <= files)
+        line.update(double(number) / expected);
+      else
+        line.count(number, "flows");
+    }
+  });
+  line.end();
+
+  Report report = options.begin("flow", method, sequence.source.size(), sequence.estimator.blocks());
+  report.json.update(parameters_json(parameters_of(task)));
+  sequence.add_to(report, name_of(method), info);
+  finish(report, options, findings, picture, [] {});
+}
+
 void run(const FlowCommandOptions& options) {
   FlowMethod method = options.method.method();
   options.device.check();
   FlowOptions task = options.task;
   task.energies = options.energies(method);
-  task.confidence = !options.files.confidence.empty();
+  task.confidence = !options.confidence.empty();
   const int count = frames_of(method), middle = (count - 1) / 2;
-  if (task.fb_check > 0 && count != 2)
-    throw UsageError(fmt::format("--fb-check needs a method of two frames, not of {}", count));
+  options.check_frames(method);
   FeatureTracking* const tracking = tracking_of(method);
   if (tracking) check_feature_parameters(options.method.named(), tracking->features);
-  if (options.is_series()) return run_series(options, method, task);
+  if (is_series(options.outputs())) return run_series(options, method, task);
   const std::string& tracks_file = options.guides.tracks;
   FlowInput given{.frames = {}, .rotation = options.guides.camera()};
   if (!tracking && (!tracks_file.empty() || given.rotation))
@@ -129,15 +246,12 @@ void run(const FlowCommandOptions& options) {
                                  name_of(method)));
   if (int(options.frames.size()) > count && has_extension(options.frames.back(), ".flo"))
     throw UsageError(fmt::format("FRAMES: {0} is no frame; -o {0} writes it", options.frames.back()));
-  std::vector<Path> inputs(options.frames.begin(), options.frames.end());
-  inputs.insert(inputs.end(), {options.truth.truth, options.truth.mask, tracks_file, options.reading.mask});
-  check_outputs(options.files.outputs(), inputs);
+  check_outputs(options.outputs(), options.inputs());
   const DeviceStart starting(options.device, options.repeats == 0);
 
-  std::vector<KnownPixels> known;
-  const std::vector<FrameBuffer> frames =
+  const auto [frames, known] =
       read_frames(options.frames, options.reading, count, options.quiet, name_of(method),
-                  "; for a sequence name a series of files, like -o flow%04d.flo", &known);
+                  "; for a sequence name a series of files, like -o flow%04d.flo");
   const Device device = options.device.device();
   const DeviceInfo info = describe_device(device);
   const FrameBuffer& frame = frames[std::size_t(middle)];
@@ -160,20 +274,15 @@ void run(const FlowCommandOptions& options) {
   add_range(report, frame.range());
   FlowFindings findings;
   findings.add(flow, known[std::size_t(middle)]);
-  add_findings(report, findings);
-  add_energies(report, task.energies, energies);
-  if (truth.u) {
-    const EvaluationOptions how{.mask = mask,
-                                .valid_only = options.truth.valid_only,
-                                .confidence = !options.files.confidence.empty()};
-    add_scores(report, evaluate(flow, truth, how), how);
-  }
   PictureOptions picture = options.picture;
-  if (!options.files.color.empty()) picture.fit(flow);
-  options.files.write(picture, flow, frame);
-  add_files(report, options.files.names());
-  if (!options.files.color.empty()) add_scale_of(report, picture);
-  options.print(report);
+  if (!options.color.empty()) picture.fit(flow);
+  finish(report, options, findings, picture, [&, &field = flow, &values = energies] {
+    add_energies(report, task.energies, values);
+    const EvaluationOptions how{
+        .mask = mask, .valid_only = options.truth.valid_only, .confidence = task.confidence};
+    if (truth.u) add_scores(report, evaluate(field, truth, how), how);
+    options.write(picture, field, frame, 0);
+  });
 }
 
 /// Returns examples for the method's own --help.
@@ -195,16 +304,16 @@ void add_flow(App& program) {
                      "frames in time order: PNG, JPEG, TIFF, PNM, PFM, .npy, Y4M. All have one size. The "
                      "flow is that of the "
                      "first of two frames, or of the middle one where the method takes more");
-  command.add_option("-o,--output FILE", options.files.flow,
+  command.add_option("-o,--output FILE", options.flow,
                      "write the flow: .flo, .pfm, .npy or KITTI's .png. A .png has 16 bit and is no picture "
                      "to look at; --color draws one. A name with a number is a series, for any "
                      "number of frames: of flow%04d.flo, flow0001.flo is that of the first pair");
-  command.add_option("--valid FILE", options.files.valid,
+  command.add_option("--valid FILE", options.valid,
                      "write where the flow is valid: .png or .pgm. Valid pixels are 255, others 0");
   command.add_option(
-      "--confidence FILE", options.files.confidence,
+      "--confidence FILE", options.confidence,
       "write the confidence: .pfm or .npy. With --gt, how it ranks the errors is scored, too (AUC)");
-  Option color = command.add_option("--color FILE", options.files.color,
+  Option color = command.add_option("--color FILE", options.color,
                                     fmt::format("write a picture of the flow: {}", picture_formats));
   options.picture.add_to(command, color);
   for (const char* of_colors : {"--legend", "--max-motion"}) command.get_option(of_colors).needs(color);
@@ -213,16 +322,16 @@ void add_flow(App& program) {
   options.guides.add_to(command);
   options.truth.add_to(command, "true flow to compare with: .flo, .pfm, .npy or .png");
   options.add_to(command);
-  for (const char* name :
-       {"--aggregation-sigma", "--texture-aware", "--uniqueness", "--block-overlap", "--match-stride",
-        "--match-levels", "--match-iterations", "--match-check", "--match-region"})
-    command.leave_out_of_help(command.get_option(name));
+  command.leave_out_of_help({"--aggregation-sigma", "--texture-aware", "--uniqueness", "--block-overlap",
+                             "--match-stride", "--match-levels", "--match-iterations", "--match-check",
+                             "--match-region"});
   command.examples({"flow a.png b.png -o flow.flo --color flow.png",
                     "flow a.png b.png --gt truth.flo --preset fast --json",
                     "flow frame*.png -o flow%04d.flo"});
   command.before_help([command = command, &guides = options.guides, &method = options.method] {
     FlowMethod chosen = method.named_method();
-    if (!tracking_of(chosen)) guides.hide();
+    if (!tracking_of(chosen))
+      for (const Option each : guides.options) each.group("");
     if (frames_of(chosen) != 2) command.get_option("--fb-check").group("");
     if (name_of(chosen) != name_of(FlowMethod{})) command.examples(examples_of(chosen));
   });

@@ -1,57 +1,39 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include <optional>
-#include <string>
+#include <deque>
 #include <vector>
 
 #include "estimation.hpp"
 #include "frames.hpp"
-#include "pictures.hpp"
 
-/// The command flow: the flow between two frames, or for each window of consecutive frames of a sequence.
 namespace parafield::command {
 
-/// Optional inputs of a flow in addition to the frames.
-struct GuideOptions {
-  std::string tracks, rotation, intrinsics;
-  std::vector<Option> options;
+/// The flow of each window of consecutive frames of a sequence, for the commands flow and clouds.
+class FlowSequence {
+ public:
+  /// `ahead`: frames that suggest the range. Throws UsageError if there are fewer frames than the method
+  /// takes, and whatever InputFrames and FlowEstimator throw.
+  FlowSequence(const std::vector<std::string>& files, const FrameOptions& reading, int ahead, bool quiet,
+               const FlowMethod& method, const FlowOptions& task);
 
-  void add_to(App& command);
-  /// Hides the options from --help.
-  void hide() const;
-  /// The camera's rotation, if given. Throws UsageError.
-  std::optional<CameraRotation> camera() const;
+  /// Estimates the next flow, and returns whether there is one. Between two calls, take_frame() must be called.
+  bool next(FlowField& flow);
+  /// Removes and returns the frame that the last flow belongs to: the first of two, the middle one of more.
+  InputFrame take_frame();
+
+  /// Adds the times, and the number of frames and flows.
+  void add_to(Report& report, std::string_view method, const DeviceInfo& info);
+
+  InputFrames source;
+  FlowEstimator estimator;
+  /// The frames from the one on that the next flow to take belongs to.
+  std::deque<InputFrame> frames;
+
+ private:
+  const int middle_;
+  int pushed_ = 0;
+  Timer timer_, whole_;
+  std::vector<double> milliseconds_;
 };
-
-/// Names of the output files; empty = not requested.
-struct FlowFiles {
-  std::string flow, valid, confidence, color;
-
-  std::vector<Output> outputs() const;
-  /// Writes the flow and its picture. `frame` is the frame whose pixels the flow belongs to.
-  void write(const PictureOptions& picture, const FlowField& field, const Frame& frame) const;
-  /// The file names as the user gave them.
-  std::vector<std::string> names() const { return {flow, valid, confidence, color}; }
-  /// The files of a series with `number` filled into their names.
-  FlowFiles numbered(int number) const;
-};
-
-struct FlowCommandOptions : EstimationOptions<Flow> {
-  std::vector<std::string> frames;
-  FrameOptions reading;
-  FlowFiles files;
-  GuideOptions guides;
-  TruthOptions truth;
-  PictureOptions picture;
-
-  /// Returns whether the output names are patterns of a series.
-  bool is_series() const;
-};
-
-/// Adds arrow_scale or max_motion, and a line of text.
-void add_scale_of(Report& report, const PictureOptions& picture);
-
-/// Estimates and writes the flow of each window of consecutive frames until the frames end.
-void run_series(const FlowCommandOptions& options, const FlowMethod& method, const FlowOptions& task);
 
 }  // namespace parafield::command

@@ -12,6 +12,11 @@
 namespace parafield::command {
 namespace {
 
+/// Returns the range of a format whose frames do not specify one.
+ValueRange usual_range(PixelFormat format) {
+  return {0, bytes_per_pixel(format) == 2 * channels(format) ? 65535.0f : 255.0f};
+}
+
 ValueRange range_in(const Frame& frame) { return find_value_range({&frame, 1}); }
 
 /// Clears the pixels of `known` that `other` lacks.
@@ -25,13 +30,6 @@ void take_away(KnownPixels& known, KnownPixels other) {
     for (int x = 0; x < known.size().width; ++x) known(x, y) = known(x, y) && other(x, y);
 }
 
-bool has_any(const KnownPixels& known) {
-  for (int y = 0; y < known.size().height; ++y)
-    for (int x = 0; x < known.size().width; ++x)
-      if (known(x, y)) return true;
-  return false;
-}
-
 /// Returns the mask of the pixels that --input-mask and --overlay keep.
 KnownPixels given_mask(const FrameOptions& options) {
   KnownPixels known;
@@ -41,7 +39,7 @@ KnownPixels given_mask(const FrameOptions& options) {
   if (known) check_same_size(options.mask, known.size(), options.overlay, free.size());
   for (int y = 0; y < free.size().height; ++y)
     for (int x = 0; x < free.size().width; ++x) free(x, y) = !free(x, y);
-  if (!has_any(free))
+  if (count_of(free) == 0)
     throw Error(
         ErrorCode::invalid_argument,
         fmt::format("--overlay {}: no pixel is 0, so nothing of the frames is left", options.overlay));
@@ -51,8 +49,12 @@ KnownPixels given_mask(const FrameOptions& options) {
 
 }  // namespace
 
-ValueRange usual_range(PixelFormat format) {
-  return {0, bytes_per_pixel(format) == 2 * channels(format) ? 65535.0f : 255.0f};
+std::int64_t count_of(const Image<std::uint8_t>& mask) {
+  const View<const std::uint8_t> view = mask;
+  std::int64_t count = 0;
+  for (int y = 0; y < view.height; ++y)
+    count += view.width - std::count(view.row(y), view.row(y) + view.width, 0);
+  return count;
 }
 
 void FrameOptions::add_to(App& command) {
@@ -78,8 +80,7 @@ void FrameOptions::add_overlay_to(App& command) {
   command.add_option("--overlay FILE", overlay)
       .help(
           "a picture that is not 0 where something is drawn over the frames, as coastlines. They have no "
-          "value "
-          "there");
+          "value there");
 }
 
 std::optional<ValueRange> FrameOptions::given() const {
@@ -92,102 +93,67 @@ std::optional<ValueRange> FrameOptions::given() const {
   return ValueRange{values[0], values[1]};
 }
 
-/// The input files. Only one thread at a time reads them.
-class FrameSource::Files {
+/// Calls f(). If the variable of a NetCDF file is missing or unclear, the error names the option.
+template <class F>
+static auto naming_variable(F f) {
+  try {
+    return f();
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::invalid_argument) throw;
+    throw Error(error.code(), std::string(error.what()) + "; --variable names one");
+  }
+}
+
+/// Reads the frames with their masks. Only one thread at a time uses it.
+class InputFrames::Reader {
  public:
-  Files(std::vector<std::string> files, const FrameOptions& options)
-      : files_(std::move(files)),
-        variable_(options.variable),
+  Reader(const std::vector<std::string>& files, const FrameOptions& options, const FrameSourceOptions& how)
+      : source_(naming_variable([&] { return FrameSource(files, how); })),
         fills_(options.fills),
         mask_name_(options.mask.empty() ? options.overlay : options.mask),
         mask_(given_mask(options)) {}
 
-  std::optional<Named> next() {
-    for (; at_ < files_.size(); ++at_, reader_.reset(), number_ = 0) {
-      std::optional<FrameBuffer> first;
-      if (!reader_) {
-        std::future<Opened> opened = std::move(opening_);
-        if (at_ + 1 < files_.size() && is_picture(files_[at_ + 1]))
-          opening_ =
-              std::async(std::launch::async | std::launch::deferred,
-                         [file = files_[at_ + 1], variable = variable_] { return open(file, variable); });
-        Opened here = opened.valid() ? opened.get() : open(files_[at_], variable_);
-        reader_.emplace(std::move(here.reader));
-        first = std::move(here.first);
-      } else {
-        first = reader_->next();
-      }
-      ++number_;
-      const std::string file = files_[at_] == "-" ? "standard input" : files_[at_];
-      if (std::optional<FrameBuffer> frame = std::move(first))
-        return known_frame(std::move(*frame),
-                           number_ == 1 ? file : fmt::format("frame {} of {}", number_, file));
-      if (number_ == 1) throw Error(ErrorCode::format, files_[at_] + ": holds no frame");
-    }
-    return {};
+  const VideoInfo& info() const { return source_.info(); }
+  bool next(InputFrame& frame) {
+    if (!naming_variable([&] { return source_.next(frame); })) return false;
+    frame.name = source_.name();
+    if (fills_) fill(frame);
+    return true;
   }
 
  private:
-  /// A file and its first frame.
-  struct Opened {
-    FrameReader reader;
-    std::optional<FrameBuffer> first;
-  };
-  static Opened open(const std::string& file, const std::string& variable) {
-    FrameReader reader(file, variable);
-    std::optional<FrameBuffer> first;
-    try {
-      first = reader.next();
-    } catch (const Error& error) {
-      if (error.code() == ErrorCode::invalid_argument)  // NetCDF: the variable is missing or unclear
-        throw Error(error.code(), std::string(error.what()) + "; --variable names one");
-      if (error.code() == ErrorCode::format && is_video(file))
-        throw Error(error.code(), std::string(error.what()) + "; parafield video reads videos");
-      throw;
-    }
-    return {std::move(reader), std::move(first)};
-  }
-  /// Returns whether a file name is that of a video. Y4M is not counted, because FrameReader reads it.
-  static bool is_video(const std::string& file) {
-    return !has_extension(file, ".y4m") && has_one_of(file, video_extensions);
-  }
-  /// Returns whether a file can be opened on another thread while the previous file is read.
-  static bool is_picture(const std::string& file) {
-    std::error_code none;
-    return has_one_of(file, {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".pgm", ".ppm"}) &&
-           std::filesystem::is_regular_file(file, none);
+  /// Sets the frame's mask and fills in its pixels without a value.
+  void fill(InputFrame& frame) const {
+    if (mask_) check_same_size(frame.name, frame.frame.size(), mask_name_, mask_.size());
+    frame.known = mask_.to(Memory::host());
+    take_away(frame.known, known_pixels(frame.frame));
+    if (frame.name == source_.file()) take_away(frame.known, read_alpha(source_.file()));
+    if (frame.known) frame.frame = naming(frame.name, [&] { return filled(frame.frame, frame.known); });
   }
 
-  /// Returns the frame with its mask. Pixels without a value are filled in.
-  Named known_frame(FrameBuffer frame, std::string name) const {
-    if (!fills_) return {std::move(frame), std::move(name), {}};
-    if (mask_) check_same_size(name, frame.size(), mask_name_, mask_.size());
-    KnownPixels known = mask_.to(Memory::host());
-    take_away(known, known_pixels(frame));
-    if (number_ == 1) take_away(known, read_alpha(files_[at_]));
-    if (known) frame = naming(name, [&] { return filled(frame, known); });
-    return {std::move(frame), std::move(name), std::move(known)};
-  }
-
-  const std::vector<std::string> files_;
-  const std::string variable_;
+  FrameSource source_;
   const bool fills_;
   const std::string mask_name_;
   const KnownPixels mask_;
-  std::size_t at_ = 0;
-  std::optional<FrameReader> reader_;
-  std::future<Opened> opening_;  // the next file, if it is a picture
-  int number_ = 0;
 };
 
-FrameSource::FrameSource(const std::vector<std::string>& files, const FrameOptions& options, int ahead,
-                         bool quiet)
-    : files_(std::make_shared<Files>(files, options)), range_(options.given()), quiet_(quiet) {
+/// Throws UsageError if standard input is named twice.
+static const std::vector<std::string>& checked(const std::vector<std::string>& files) {
   if (std::ranges::count(files, "-") > 1) throw UsageError("FRAMES: - stands for standard input, once");
-  coming_ = begin_to_read();
+  return files;
+}
+
+InputFrames::InputFrames(const std::vector<std::string>& files, const FrameOptions& options, int ahead,
+                         bool quiet, FrameSourceOptions how)
+    : range_(options.given()), quiet_(quiet), reads_ahead_(ahead > 0) {
+  how.variable = options.variable;
+  how.any_size = true;  // check() names both frames
+  reader_ = std::make_shared<Reader>(checked(files), options, how);
+  if (!reads_ahead_) return;
+  begin_to_read();
   std::vector<Frame> first;
   while (int(first.size()) < ahead && await_one()) first.push_back(waiting_.back().frame);
-  if (range_ || first.empty()) return;
+  if (range_) return;
   range_ = find_value_range(first);
   found_ = true;
   if (range_ != usual_range(first[0].format) && !quiet_)
@@ -195,68 +161,85 @@ FrameSource::FrameSource(const std::vector<std::string>& files, const FrameOptio
                      range_->black, range_->white));
 }
 
+const VideoInfo& InputFrames::info() const { return reader_->info(); }
+
 /// The thread is detached, because it may be waiting for a pipe when the program ends early.
-std::future<std::optional<FrameSource::Named>> FrameSource::begin_to_read() const {
-  const auto task = std::make_shared<std::packaged_task<std::optional<Named>()>>(
-      [files = files_] { return files->next(); });
+void InputFrames::begin_to_read() {
+  const auto task = std::make_shared<std::packaged_task<std::optional<InputFrame>()>>([reader = reader_] {
+    std::optional<InputFrame> frame(std::in_place);
+    if (!reader->next(*frame)) frame.reset();
+    return frame;
+  });
+  coming_ = task->get_future();
   try {
     std::thread([task] { (*task)(); }).detach();
   } catch (const std::system_error&) {  // no thread available
     (*task)();
   }
-  return task->get_future();
 }
 
-bool FrameSource::await_one() {
+bool InputFrames::await_one() {
   if (!coming_.valid()) return false;
-  std::optional<Named> one = coming_.get();
+  std::optional<InputFrame> one = coming_.get();
   if (!one) return false;
-  coming_ = begin_to_read();
-  if (count_++ == 0) {
-    first_name_ = one->name;
-    size_ = one->frame.size();
-  }
-  check_same_size(first_name_, size_, one->name, one->frame.size());
+  begin_to_read();
+  check(*one);
   waiting_.push_back(std::move(*one));
   return true;
 }
 
-std::optional<FrameBuffer> FrameSource::next(KnownPixels* known) {
-  if (waiting_.empty() && !await_one()) return {};
-  Named one = std::move(waiting_.front());
-  waiting_.pop_front();
+void InputFrames::check(const InputFrame& frame) {
+  if (count_++ == 0) first_name_ = frame.name;
+  check_same_size(first_name_, size(), frame.name, frame.frame.size());
+}
+
+bool InputFrames::next(InputFrame& frame) {
+  if (!reads_ahead_) {
+    if (!reader_->next(frame)) return false;
+    check(frame);
+    if (!range_) {
+      const ValueRange own = frame.frame.range();
+      range_ = own == ValueRange{} ? usual_range(frame.frame.format()) : own;
+    }
+  } else {
+    if (waiting_.empty() && !await_one()) return false;
+    frame = std::move(waiting_.front());
+    waiting_.pop_front();
+  }
   if (found_) {
-    const ValueRange own = range_in(one.frame);
+    const ValueRange own = range_in(frame.frame);
     if (own.white > range_->white || own.black < range_->black) {
       found_ = false;  // report it only once
       if (!quiet_)
         note(fmt::format(
             "{} has values beyond {} (black) to {} (white), the range of the first frames; give --range",
-            one.name, range_->black, range_->white));
+            frame.name, range_->black, range_->white));
     }
   }
-  one.frame.set_range(*range_);
-  if (known) *known = std::move(one.known);
-  return std::move(one.frame);
+  frame.frame.set_range(*range_);
+  return true;
 }
 
-std::vector<FrameBuffer> read_frames(const std::vector<std::string>& files, const FrameOptions& options,
-                                     int count, bool quiet, std::string_view who, std::string_view more,
-                                     std::vector<KnownPixels>* known) {
+std::optional<InputFrame> InputFrames::next() {
+  std::optional<InputFrame> frame(std::in_place);
+  if (!next(*frame)) frame.reset();
+  return frame;
+}
+
+KnownFrames read_frames(const std::vector<std::string>& files, const FrameOptions& options, int count,
+                        bool quiet, std::string_view who, std::string_view more) {
   const auto fail = [&](const std::string& number, std::string_view instead = "") {
     throw UsageError(fmt::format("FRAMES: {} takes {} frames, not {}{}", who, count, number, instead));
   };
   if (int(files.size()) > count) fail(std::to_string(files.size()), more);
-  FrameSource source(files, options, count, quiet);
-  std::vector<FrameBuffer> frames;
-  KnownPixels mask;
-  while (std::optional<FrameBuffer> frame = source.next(&mask)) {
-    if (int(frames.size()) == count) fail("more", more);
-    frames.push_back(std::move(*frame));
-    if (known) known->push_back(std::move(mask));
+  InputFrames source(files, options, count, quiet);
+  KnownFrames all;
+  while (std::optional<InputFrame> frame = source.next()) {
+    if (int(all.frames.size()) == count) fail("more", more);
+    all.add(std::move(*frame));
   }
-  if (int(frames.size()) < count) fail(std::to_string(frames.size()));
-  return frames;
+  if (int(all.frames.size()) < count) fail(std::to_string(all.frames.size()));
+  return all;
 }
 
 void add_range(Report& report, ValueRange range) {

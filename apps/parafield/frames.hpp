@@ -9,6 +9,7 @@
 
 #include "files.hpp"
 #include "options.hpp"
+#include "parafield/video.hpp"
 #include "report.hpp"
 
 /// Reading of a command's input frames.
@@ -17,6 +18,9 @@ namespace parafield::command {
 /// Mask of the pixels that have a value: 0 where a pixel has none. An empty mask means that all pixels have
 /// one.
 using KnownPixels = Image<std::uint8_t>;
+
+/// Returns the number of nonzero pixels.
+std::int64_t count_of(const Image<std::uint8_t>& mask);
 
 /// --range, --variable, --input-mask, --overlay.
 struct FrameOptions {
@@ -35,53 +39,65 @@ struct FrameOptions {
   std::optional<ValueRange> given() const;
 };
 
-/// Reads frames of the same size from files and streams, one file after the other. The next frame is read
-/// while the last one is in use. All frames have the range of --range or, without it, the range that the
-/// first frames suggest.
-class FrameSource {
+/// A frame of a command's input.
+struct InputFrame : VideoFrame {
+  KnownPixels known = {};
+  std::string name = {};  ///< for messages
+};
+
+/// The frames of a command: frames of the same size from a FrameSource, with their range and masks. All
+/// frames have the range of --range or, without it, the range that the first frames suggest.
+class InputFrames {
  public:
   /// Reads the first `ahead` frames, or all if there are fewer. If their range is not the usual one of their
-  /// format, a note on stderr says so. Throws UsageError and whatever FrameReader throws.
-  FrameSource(const std::vector<std::string>& files, const FrameOptions& options, int ahead, bool quiet);
+  /// format, a note on stderr says so. Each later frame is read while the one before it is in use. If `ahead`
+  /// is 0, frames are read when they are needed, and keep the range of the first one.
+  /// Throws UsageError and whatever FrameSource throws.
+  InputFrames(const std::vector<std::string>& files, const FrameOptions& options, int ahead, bool quiet,
+              FrameSourceOptions how = {});
 
-  /// Returns the next frame, or none at the end, and stores its mask in `known`. Throws whatever FrameReader
-  /// throws, and Error(invalid_argument) if the frame's size differs from the first one's.
-  std::optional<FrameBuffer> next(KnownPixels* known = nullptr);
+  /// Reads the next frame, into its memory if that fits. Returns false at the end. Throws whatever
+  /// FrameSource throws, and Error(invalid_argument) if the frame's size differs from the first one's.
+  bool next(InputFrame& frame);
+  std::optional<InputFrame> next();
 
+  const VideoInfo& info() const;
   int count() const { return count_; }  ///< frames read so far
-  Size size() const { return size_; }   ///< 0x0 if there is no frame
-  ValueRange range() const { return *range_; }
+  Size size() const { return info().size; }
+  ValueRange range() const { return range_.value_or(ValueRange{}); }
 
  private:
-  struct Named {
-    FrameBuffer frame;
-    std::string name;
-    KnownPixels known;
-  };
-  class Files;
+  class Reader;
 
-  std::future<std::optional<Named>> begin_to_read() const;
+  void begin_to_read();
   bool await_one();  // returns false at the end
+  void check(const InputFrame& frame);
 
-  std::shared_ptr<Files> files_;
+  std::shared_ptr<Reader> reader_;
   std::optional<ValueRange> range_;
-  const bool quiet_;
+  const bool quiet_, reads_ahead_;
   bool found_ = false;  // the range comes from the first frames and has not been reported yet
   int count_ = 0;
   std::string first_name_;
-  Size size_;
-  std::deque<Named> waiting_;
-  std::future<std::optional<Named>> coming_;
+  std::deque<InputFrame> waiting_;
+  std::future<std::optional<InputFrame>> coming_;
 };
 
-/// Reads `count` frames and stores their masks in `known`. Throws UsageError if the files have fewer or more
-/// frames; in the message, `who` needs that many, and `more` says what to do with other numbers of frames.
-std::vector<FrameBuffer> read_frames(const std::vector<std::string>& files, const FrameOptions& options,
-                                     int count, bool quiet, std::string_view who = "the command",
-                                     std::string_view more = "", std::vector<KnownPixels>* known = nullptr);
+/// Frames and their masks.
+struct KnownFrames {
+  std::vector<FrameBuffer> frames;
+  std::vector<KnownPixels> known;
 
-/// Returns the usual range of a format, for frames that do not specify one.
-ValueRange usual_range(PixelFormat format);
+  void add(InputFrame frame) {
+    frames.push_back(std::move(frame.frame));
+    known.push_back(std::move(frame.known));
+  }
+};
+
+/// Reads `count` frames. Throws UsageError if the files have fewer or more frames; in the message, `who`
+/// needs that many, and `more` says what to do with other numbers of frames.
+KnownFrames read_frames(const std::vector<std::string>& files, const FrameOptions& options, int count,
+                        bool quiet, std::string_view who, std::string_view more = "");
 
 /// Adds the range.
 void add_range(Report& report, ValueRange range);

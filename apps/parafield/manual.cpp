@@ -75,11 +75,10 @@ std::string options(const DescribedCommand& command) {
 /// Returns the section on exit codes, which all commands share.
 std::string exit_status() {
   return ".SH EXIT STATUS\n" + tagged("0", "Success.") +
-         tagged(
-             "1",
-             "Failure of a file, a device or memory. Each output file is complete or as it was before: those "
-             "written before the failure stay. So they do if only the report cannot be printed; the error "
-             "names them then.") +
+         tagged("1",
+                "Failure of a file, a device or memory. Each output file is complete or as it was before: "
+                "those written before the failure stay. So they do if only the report cannot be printed; the "
+                "error names them then.") +
          tagged("2", "The command line is wrong. Nothing is written.") +
          tagged("3", "bench --compare: times have grown by more than --tolerance. All files are complete.") +
          tagged("128 + N", "Signal N ended the command: 130 for Ctrl-C. No file is left half written.");

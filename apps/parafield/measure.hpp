@@ -3,10 +3,16 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
 #include <utility>
 #include <vector>
 
-/// Repeated timing and its statistics.
+#include "parafield/device.hpp"
+#include "parafield/image.hpp"
+
+/// What all programs that measure share: timing and its statistics, the conditions of a run, tables. The
+/// command and the studies of bench/ use it; bench/common/measuring.py writes the same JSON.
 namespace parafield::command {
 
 /// Number of timed calls: `fixed`, or if that is 0, as many as fit in `seconds`, from `least` to `most`.
@@ -66,5 +72,49 @@ Times measure(const Repeats& repeats, Timer& timer, Call call) {
     return timer.stop();
   });
 }
+
+/// Returns the memory that the device reads fastest.
+inline Memory memory_of(const Device& device) {
+  return device.kind == Device::Kind::cuda ? Memory::cuda(device.index) : Memory::host();
+}
+
+inline std::vector<FrameBuffer> copied(const std::vector<FrameBuffer>& frames, Memory memory) {
+  std::vector<FrameBuffer> there;
+  for (const FrameBuffer& frame : frames) there.push_back(frame.to(memory));
+  return there;
+}
+
+nlohmann::ordered_json times_json(const Times& times);
+
+/// Returns the JSON of a device: device, device_name, instruction_set and, on a CPU, threads.
+nlohmann::ordered_json device_json(const DeviceInfo& info);
+
+/// Measures the bandwidth of a copy within a device's memory, in bytes per second, loads and stores both
+/// counted: the median of several copies of up to 4 GiB on a GPU, and of 128 MiB by the device's threads on a
+/// CPU. On the CPU each thread copies its share several times, because otherwise starting threads would take
+/// a large part of the time.
+double copy_bandwidth(const DeviceInfo& info);
+
+/// Returns a line of text about a device, for example "cpu: AMD EPYC, v4, 2 threads".
+std::string device_text(const DeviceInfo& info);
+
+/// Returns today's date, for example "2026-11-26".
+std::string today();
+
+/// Measures the load of other processes while it lives.
+class Quietness {
+ public:
+  Quietness();
+  /// Returns for example "load average 0.1 at the start; other processes had 2 % of the processors' time",
+  /// with a warning above 5 %. "unknown" on systems without /proc/stat.
+  std::string text() const;
+
+ private:
+  double load_ = 0, busy_ = 0, total_ = 0, own_ = 0;
+};
+
+/// Returns a table as Markdown. The first `left` columns are aligned to the left; rows may be shorter.
+std::string markdown_table(const std::vector<std::string>& columns,
+                           const std::vector<std::vector<std::string>>& rows, std::size_t left = 1);
 
 }  // namespace parafield::command

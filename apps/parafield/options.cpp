@@ -120,6 +120,17 @@ std::vector<std::string_view> ParameterOptions::named() const {
   return names;
 }
 
+void check_feature_parameters(const std::vector<std::string_view>& named, FeatureChoice features) {
+  const bool matches = features == FeatureChoice::matches;
+  for (const std::string_view name : named) {
+    if (name.starts_with("track_") && matches)
+      throw UsageError(fmt::format("{}: --features matches does not use it", option_name(name)));
+    if (name.starts_with("match_") && !matches)
+      throw UsageError(fmt::format("{} is for --features matches, not {}", option_name(name),
+                                   names_of(features)[std::size_t(features)]));
+  }
+}
+
 void DeviceOptions::add_to(App& command) {
   command
       .add_setting("-d,--device NAME", name,

@@ -54,11 +54,6 @@ class DeviceStart {
   std::future<void> started_;
 };
 
-/// Returns the memory that the device reads fastest.
-inline Memory memory_of(const Device& device) {
-  return device.kind == Device::Kind::cuda ? Memory::cuda(device.index) : Memory::host();
-}
-
 /// Parses a size like "640x480". Throws UsageError.
 Size parse_size(const std::string& text);
 
@@ -120,6 +115,10 @@ class ParameterOptions {
 
   std::deque<Given> options_;  // CLI11's options point into it
 };
+
+/// Throws UsageError if `named`, the parameters given on the command line, contains one that the chosen
+/// features ignore.
+void check_feature_parameters(const std::vector<std::string_view>& named, FeatureChoice features);
 
 /// --method, --preset and the parameters of a task's methods. Parameters given as options override the
 /// preset.

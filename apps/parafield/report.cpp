@@ -17,45 +17,45 @@ std::string number(double value, int digits) {
 
 std::string percent(double share) { return std::isnan(share) ? "-" : fmt::format("{:.2f} %", 100 * share); }
 
+/// Adds how many pixels count. `text`: their scores.
+template <class Scores>
+void add_counted(Report& report, const Scores& scores, const std::string& text) {
+  report.json.update(Json{{"density", scores.density},
+                          {"pixels", scores.pixels},
+                          {"unknown", scores.unknown},
+                          {"missing", scores.missing}});
+  report.text += fmt::format("{}\ndensity {}, {} pixels count, {} with unknown truth, {} without estimate\n",
+                             text, percent(scores.density), scores.pixels, scores.unknown, scores.missing);
+}
+
 }  // namespace
 
 Report begin_report(const char* command) {
   return {{{"schema_version", schema_version}, {"command", command}}, {}};
 }
 
-void add_device(Json& report, const DeviceInfo& info) {
-  report["device"] = to_string(info.device);
-  report["device_name"] = info.name;
-  report["instruction_set"] = info.instruction_set;
-  if (info.device.kind == Device::Kind::cpu) report["threads"] = info.threads;
-}
-
 void add_scores(Report& report, const FlowScores& scores) {
-  const Json named = {{"aae", scores.aae},         {"aae_std", scores.aae_std}, {"epe", scores.epe},
-                      {"epe_std", scores.epe_std}, {"r1", scores.r1},           {"r3", scores.r3},
-                      {"r5", scores.r5},           {"density", scores.density}, {"pixels", scores.pixels},
-                      {"unknown", scores.unknown}, {"missing", scores.missing}};
+  const Json named = {
+      {"aae", scores.aae}, {"aae_std", scores.aae_std}, {"epe", scores.epe}, {"epe_std", scores.epe_std},
+      {"r1", scores.r1},   {"r3", scores.r3},           {"r5", scores.r5}};
   report.json.update(named);
-  report.text += fmt::format(
-      "AAE {} degrees (std {}), EPE {} px (std {}), above 1 px {}, 3 px {}, 5 px {}\n"
-      "density {}, {} pixels count, {} with unknown truth, {} without estimate\n",
-      number(scores.aae, 3), number(scores.aae_std, 3), number(scores.epe, 4), number(scores.epe_std, 4),
-      percent(scores.r1), percent(scores.r3), percent(scores.r5), percent(scores.density), scores.pixels,
-      scores.unknown, scores.missing);
+  add_counted(
+      report, scores,
+      fmt::format("AAE {} degrees (std {}), EPE {} px (std {}), above 1 px {}, 3 px {}, 5 px {}",
+                  number(scores.aae, 3), number(scores.aae_std, 3), number(scores.epe, 4),
+                  number(scores.epe_std, 4), percent(scores.r1), percent(scores.r3), percent(scores.r5)));
 }
 
 void add_scores(Report& report, const DisparityScores& scores) {
   const Json named = {{"bad_0_5", scores.bad_0_5}, {"bad_1", scores.bad_1},     {"bad_2", scores.bad_2},
                       {"bad_4", scores.bad_4},     {"average", scores.average}, {"rms", scores.rms},
-                      {"d1_all", scores.d1_all},   {"density", scores.density}, {"pixels", scores.pixels},
-                      {"unknown", scores.unknown}, {"missing", scores.missing}};
+                      {"d1_all", scores.d1_all}};
   report.json.update(named);
-  report.text += fmt::format(
-      "error above 0.5 px {}, 1 px {}, 2 px {}, 4 px {}, average {} px, RMS {} px, D1 {}\n"
-      "density {}, {} pixels count, {} with unknown truth, {} without estimate\n",
-      percent(scores.bad_0_5), percent(scores.bad_1), percent(scores.bad_2), percent(scores.bad_4),
-      number(scores.average, 4), number(scores.rms, 4), percent(scores.d1_all), percent(scores.density),
-      scores.pixels, scores.unknown, scores.missing);
+  add_counted(report, scores,
+              fmt::format("error above 0.5 px {}, 1 px {}, 2 px {}, 4 px {}, average {} px, RMS {} px, D1 {}",
+                          percent(scores.bad_0_5), percent(scores.bad_1), percent(scores.bad_2),
+                          percent(scores.bad_4), number(scores.average, 4), number(scores.rms, 4),
+                          percent(scores.d1_all)));
 }
 
 void add_scores(Report& report, const MaskScores& scores) {

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "measure.hpp"
 #include "parafield/detail/text.hpp"
 #include "parafield/parafield.hpp"
 #include "parameters.hpp"
@@ -22,9 +23,6 @@ inline constexpr int schema_version = 2;
 
 /// Begins a report with schema_version and the name of the command.
 Report begin_report(const char* command);
-
-/// Adds device, device_name, instruction_set and, on a CPU, threads.
-void add_device(Json& report, const DeviceInfo& info);
 
 /// Returns what `parafield methods` prints: all tasks and their methods, or only those that have the named
 /// method.

@@ -11,6 +11,15 @@
 
 namespace parafield::command {
 
+/// Rethrows an error that ended a series. Its message then says how many results, which are called `noun`, were
+/// written before.
+[[noreturn]] inline void fail_after(const Error& error, std::int64_t written, std::string_view noun) {
+  if (written == 0) throw error;
+  throw Error(error.code(), written == 1 ? fmt::format("{}; the {} before it is written", error.what(), noun)
+                                         : fmt::format("{}; the {} {}s before it are written", error.what(),
+                                                       written, noun));
+}
+
 /// Writes the results of a series in order, each while the next one is estimated. The destructor waits for
 /// the last one; whatever write() uses must outlive this object.
 template <class Result>
@@ -28,9 +37,7 @@ class SeriesWriter {
       end();
     } catch (const Error& error) {
       if (writing_.valid()) writing_.wait();
-      if (written_ == 0) throw;
-      throw Error(error.code(), fmt::format("{}; the {} {}{} before it {} written", error.what(), written_,
-                                            noun_, written_ == 1 ? "" : "s", written_ == 1 ? "is" : "are"));
+      fail_after(error, written_, noun_);
     }
   }
 

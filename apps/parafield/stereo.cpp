@@ -13,10 +13,11 @@ StereoEnergy& energy_of(StereoMethod& method) {
   return std::visit([](auto& chosen) -> StereoEnergy& { return chosen.energy; }, method);
 }
 
-Examined::Examined(const CalibratedPair& pair, const Device& device, const StereoEnergy& energy)
-    : findings(examine_pair(pair.frames[0], pair.frames[1], energy.min_disparity)),
-      rows(pair.rows ? *pair.rows : measure_row_alignment(pair.frames[0], pair.frames[1], device)),
-      given(energy.disparities) {}
+Examined::Examined(const CalibratedPair& pair, StereoEstimator& estimator, int given)
+    : findings(estimator.examine(pair.frames[0], pair.frames[1])),
+      rows(pair.rows ? *pair.rows
+                     : measure_row_alignment(pair.frames[0], pair.frames[1], estimator.device())),
+      given(given) {}
 
 void Examined::add_to(Report& report, const StereoEnergy& used, bool quiet) const {
   report.json["disparities_found"] = given == 0;
@@ -30,23 +31,25 @@ void Examined::add_to(Report& report, const StereoEnergy& used, bool quiet) cons
     if (!quiet) note(warning);
 }
 
-KnownPair::KnownPair(const CalibratedPair& pair, std::vector<KnownPixels> read, bool is_rectified)
-    : known(std::move(read)) {
-  if (is_rectified && (known[0] || known[1]))
+KnownFrames known_pair(const CalibratedPair& pair, std::vector<KnownPixels> read, bool is_rectified) {
+  if (is_rectified && (read[0] || read[1]))
     throw UsageError(
         "with --calibration the images need a value at every pixel: rectify them without it first");
+  KnownFrames all{{}, std::move(read)};
   // Rectified views are NaN where the cameras saw nothing.
   for (std::size_t i = 0; i < 2; ++i) {
-    if (is_rectified) known[i] = known_pixels(pair.frames[i]);
-    frames.push_back(is_rectified ? filled(pair.frames[i], known[i]) : pair.frames[i].to(Memory::host()));
+    if (is_rectified) all.known[i] = known_pixels(pair.frames[i]);
+    all.frames.push_back(is_rectified ? filled(pair.frames[i], all.known[i])
+                                      : pair.frames[i].to(Memory::host()));
   }
+  return all;
 }
 
 std::vector<Output> StereoCommandOptions::outputs() const {
-  std::vector<Output> all = {{"-o", files.disparity, {".pfm", ".png", ".npy"}},
-                             {"--valid", files.valid, {".png", ".pgm"}},
-                             {"--confidence", files.confidence, confidence_extensions},
-                             {"--color", files.color, picture_extensions}};
+  std::vector<Output> all = {{"-o", disparity, {".pfm", ".png", ".npy"}},
+                             {"--valid", valid, {".png", ".pgm"}},
+                             {"--confidence", confidence, confidence_extensions},
+                             {"--color", color, picture_extensions}};
   for (Output& output : camera.outputs()) all.push_back(std::move(output));
   return all;
 }
@@ -58,30 +61,20 @@ std::vector<Path> StereoCommandOptions::inputs() const {
   return all;
 }
 
-std::vector<std::string> StereoCommandOptions::names() const {
-  std::vector<std::string> all = {files.disparity, files.valid, files.confidence, files.color};
-  for (const std::string& file : camera.files()) all.push_back(file);
-  return all;
-}
-
-bool StereoCommandOptions::is_series() const {
-  return std::ranges::any_of(names(), [](const std::string& name) { return has_number(name); });
-}
-
 void StereoCommandOptions::write(const DisparityField& field, bool filled, const CalibratedPair& pair,
-                                 const DisparityColorOptions& colors) const {
+                                 int number, const DisparityColorOptions& colors) const {
   // Filled pixels are written as valid.
-  const DisparityView disparity = filled ? DisparityView{field.d} : DisparityView(field);
+  const DisparityView view = filled ? DisparityView{field.d} : DisparityView(field);
   const WhileWriting whole;
-  if (!files.disparity.empty()) write_disparity(files.disparity, disparity, scale.value_or(kitti_scale));
-  if (!files.valid.empty()) write_mask(files.valid, field.valid);
-  if (!files.confidence.empty()) write_confidence(files.confidence, field.confidence);
-  if (!files.color.empty()) {
-    FrameBuffer picture = color_disparity(disparity, colors);
+  if (!disparity.empty()) write_disparity(named(disparity, number), view, scale.value_or(kitti_scale));
+  if (!valid.empty()) write_mask(named(valid, number), field.valid);
+  if (!confidence.empty()) write_confidence(named(confidence, number), field.confidence);
+  if (!color.empty()) {
+    FrameBuffer picture = color_disparity(view, colors);
     if (beside) picture = parafield::beside(pair.frames[0], picture);
-    write_frame(files.color, picture);
+    write_frame(named(color, number), picture);
   }
-  camera.write(pair, disparity, field);
+  camera.write(pair, view, field, number);
 }
 
 namespace {
@@ -92,14 +85,14 @@ void run(const StereoCommandOptions& options) {
   StereoOptions task = options.task;
   task.energies = options.energies(method);
   options.camera.check();
-  if (options.scale && !has_extension(options.files.disparity, ".png"))
-    throw UsageError(fmt::format("--scale needs a PNG; {} holds px", options.files.disparity));
+  if (options.scale && !has_extension(options.disparity, ".png"))
+    throw UsageError(fmt::format("--scale needs a PNG; {} holds px", options.disparity));
   StereoEnergy& energy = energy_of(method);
-  if (has_extension(options.files.disparity, ".png") && energy.min_disparity < 0)
+  if (has_extension(options.disparity, ".png") && energy.min_disparity < 0)
     throw UsageError(
         fmt::format("a PNG holds no disparities below 0, but --min-disparity is {}; write {} as .pfm",
-                    energy.min_disparity, options.files.disparity));
-  if (options.is_series()) return run_series(options, method, task);
+                    energy.min_disparity, options.disparity));
+  if (is_series(options.outputs())) return run_series(options, method, task);
   if (options.images.size() != 2)
     throw UsageError(fmt::format(
         "IMAGES: stereo takes a LEFT and a RIGHT image, not {} file{}{}", options.images.size(),
@@ -115,22 +108,22 @@ void run(const StereoCommandOptions& options) {
   const Device device = options.device.device();
   const DeviceInfo info = describe_device(device);
 
-  std::vector<KnownPixels> read;
-  Cameras cameras(options.camera, device);
-  const CalibratedPair pair =
-      cameras.prepared(read_frames(options.images, options.reading, 2, options.quiet, "stereo",
-                                   "; for a video name a series of files, like -o disparity%04d.pfm", &read));
-  const KnownPair images(pair, std::move(read), !options.camera.calibration.empty());
+  KnownFrames read = read_frames(options.images, options.reading, 2, options.quiet, "stereo",
+                                 "; for a video name a series of files, like -o disparity%04d.pfm");
+  const CalibratedPair pair = Cameras(options.camera, device).prepared(std::move(read.frames));
+  const KnownFrames images = known_pair(pair, std::move(read.known), !options.camera.calibration.empty());
   const FrameBuffer& left = images.frames[0];
   const DisparityField truth = read_like(
       options.truth.truth, options.images[0], left.size(),
       [&](const std::string& file) { return read_disparity_of(file, options.true_scale, "--gt-scale"); });
   const auto mask = read_like(options.truth.mask, options.images[0], left.size(), read_mask);
 
-  const Examined examined(pair, device, energy);
-  if (energy.disparities == 0) energy.disparities = examined.findings.disparities;
-
-  auto [disparity, times, energies, blocks] = estimate<Stereo>(method, device, images.frames, task, options);
+  std::optional<Examined> examined;
+  auto [disparity, times, energies, blocks] =
+      estimate<Stereo>(method, device, images.frames, task, options, {}, [&](StereoEstimator& estimator) {
+        examined.emplace(pair, estimator, energy.disparities);
+        method = estimator.method();
+      });
   mark_unknown(disparity, images.known[0], images.known[1]);
   Report report = options.begin("stereo", method, left.size(), blocks);
   add_times(report, name_of(method), info, left.size(), times);
@@ -139,17 +132,15 @@ void run(const StereoCommandOptions& options) {
   DisparityFindings findings;
   findings.add(disparity, images.known[0]);
   add_findings(report, findings);
-  examined.add_to(report, energy, options.quiet);
+  examined->add_to(report, energy, options.quiet);
   add_energies(report, task.energies, energies);
   if (truth.d)
     add_scores_both_ways(
         report,
-        {.mask = mask,
-         .valid_only = options.truth.valid_only,
-         .confidence = !options.files.confidence.empty()},
+        {.mask = mask, .valid_only = options.truth.valid_only, .confidence = !options.confidence.empty()},
         [&, &field = disparity](const EvaluationOptions& how) { return evaluate(field, truth, how); });
   options.write(disparity, energy.checks.fill, pair);
-  add_files(report, options.names());
+  add_files(report, names_of(options.outputs()));
   options.print(report);
 }
 
@@ -163,22 +154,22 @@ void add_stereo(App& program) {
       fmt::format("left and right image of one size: {}. Matches lie on the same row, if there is no "
                   "--calibration. Of a video: all files of the left camera, then as many of the right one",
                   frame_formats));
-  const Option output = command.add_option("-o,--output FILE", options.files.disparity);
+  const Option output = command.add_option("-o,--output FILE", options.disparity);
   output.help(
       "write the disparities: .pfm, .npy or .png. They are those of the left image. A .pfm or .npy has px at "
-      "every pixel. A .png has px * scale in 16 bit, and 0 where not valid. A name with a "
-      "number, like d%04d.pfm, is a series, for any number of pairs");
+      "every pixel. A .png has px * scale in 16 bit, and 0 where not valid. A name with a number, like "
+      "d%04d.pfm, is a series, for any number of pairs");
   const Option scale = add_scale(command, "--scale", options.scale,
                                  "with -o FILE.png: the file's value of 1 px. Without it 256, as KITTI");
   scale.needs(output);
   command.leave_out_of_help(scale);
-  command.add_option("--valid FILE", options.files.valid,
+  command.add_option("--valid FILE", options.valid,
                      "write where disparities are valid: .png or .pgm. Valid pixels are 255, others 0");
-  const Option confidence = command.add_option("--confidence FILE", options.files.confidence);
+  const Option confidence = command.add_option("--confidence FILE", options.confidence);
   confidence.help(
       "write the confidence: .pfm or .npy. With --gt, how it ranks the errors is scored, too (AUC)");
   command.leave_out_of_help(confidence);
-  command.add_option("--color FILE", options.files.color,
+  command.add_option("--color FILE", options.color,
                      fmt::format("write a picture of them: {}. Blue is far, red is near, black is not valid",
                                  picture_formats));
   command.add_flag("--beside", options.beside, "put the left image and the picture side by side")
@@ -186,22 +177,20 @@ void add_stereo(App& program) {
   options.camera.add_to(command);
   options.reading.add_to(command);
   options.reading.add_mask_to(command);
-  command.leave_out_of_help(command.get_option("--input-mask"));
+  command.leave_out_of_help({"--input-mask"});
   const Option truth = options.truth.add_to(
       command, "true disparities to compare with: .pfm, .npy or .png. Unknown ones do not count");
   command.get_option("--mask").help(
       "with --gt: a picture that is 0 where pixels do not count. The scores of all pixels are printed, too; "
       "in JSON they are \"all\"");
-  add_scale(
-      command, "--gt-scale", options.true_scale,
-      "with --gt FILE.png: the file's value of 1 px. Middlebury has 16 (tsukuba), 8 (venus), 4 (cones) or "
-      "3 (art, aloe). Without it, PNGs of 16 bit have KITTI's 256")
+  add_scale(command, "--gt-scale", options.true_scale,
+            "with --gt FILE.png: the file's value of 1 px. Middlebury has 16 (tsukuba), 8 (venus), 4 (cones) "
+            "or 3 (art, aloe). Without it, PNGs of 16 bit have KITTI's 256")
       .needs(truth);
   options.add_to(command);
-  for (const char* name :
-       {"--weight", "--aggregation-sigma", "--presmooth", "--edge-floor", "--neighbors", "--right-view",
-        "--color-median", "--noise", "--uniqueness", "--blocks", "--block-overlap", "--memory-limit"})
-    command.leave_out_of_help(command.get_option(name));
+  command.leave_out_of_help({"--weight", "--aggregation-sigma", "--presmooth", "--edge-floor", "--neighbors",
+                             "--right-view", "--color-median", "--noise", "--uniqueness", "--blocks",
+                             "--block-overlap", "--memory-limit"});
   command.examples({"stereo left.png right.png -o disparity.pfm --color disparity.png",
                     "stereo left*.png right*.png --preset fast -o disparity%04d.pfm",
                     "stereo left.png right.png --calibration calib.txt --points cloud.ply"});

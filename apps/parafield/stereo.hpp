@@ -11,18 +11,10 @@
 /// The command stereo: disparities of a pair of images, or of each pair of a stereo camera's video.
 namespace parafield::command {
 
-/// Names of the output files; empty = not requested. CameraOptions has the files that need cameras.
-struct StereoFiles {
-  std::string disparity, valid, confidence, color;
-
-  /// The files of a series with `number` filled into their names.
-  StereoFiles numbered(int number) const;
-};
-
 struct StereoCommandOptions : EstimationOptions<Stereo> {
   std::vector<std::string> images;
-  StereoFiles files;
-  std::optional<float> scale;  // for -o FILE.png
+  std::string disparity, valid, confidence, color;  // output files; CameraOptions has more
+  std::optional<float> scale;                       // for -o FILE.png
   float true_scale = 0;
   CameraOptions camera;
   FrameOptions reading;
@@ -31,39 +23,31 @@ struct StereoCommandOptions : EstimationOptions<Stereo> {
 
   std::vector<Output> outputs() const;
   std::vector<Path> inputs() const;
-  /// The file names as the user gave them.
-  std::vector<std::string> names() const;
-  /// Returns whether the output names are patterns of a series.
-  bool is_series() const;
-  /// The options for pair `number` of a series.
-  StereoCommandOptions numbered(int number) const;
-  /// Writes the files of a pair. `filled`: invalid pixels have been filled in.
-  void write(const DisparityField& field, bool filled, const CalibratedPair& pair,
+  /// Writes the files of pair `number` of a series, 0 without one. `filled`: invalid pixels have been filled
+  /// in.
+  void write(const DisparityField& field, bool filled, const CalibratedPair& pair, int number = 0,
              const DisparityColorOptions& colors = {}) const;
 };
 
 StereoEnergy& energy_of(StereoMethod& method);
 
-/// What the command finds out about a pair before estimating.
+/// What is found out about a pair before estimating.
 struct Examined {
   PairFindings findings;
   RowAlignment rows;
   int given = 0;  ///< --disparities
 
-  Examined(const CalibratedPair& pair, const Device& device, const StereoEnergy& energy);
+  /// Lets the estimator examine the pair.
+  Examined(const CalibratedPair& pair, StereoEstimator& estimator, int given);
 
   /// Adds disparities_found, warnings and row_error. Warnings are also printed as notes on stderr.
   void add_to(Report& report, const StereoEnergy& used, bool quiet) const;
 };
 
-/// Frames to estimate from, filled in where pixels had no value, and the masks of the pixels that had one.
-struct KnownPair {
-  std::vector<FrameBuffer> frames;
-  std::vector<KnownPixels> known;
-
-  /// `read`: masks of the images as read. Throws UsageError if there are masks and the images are rectified.
-  KnownPair(const CalibratedPair& pair, std::vector<KnownPixels> read, bool is_rectified);
-};
+/// Returns the frames to estimate from, filled in where pixels had no value, and the masks of the pixels that
+/// had one. `read`: masks of the images as read. Throws UsageError if there are masks and the images are
+/// rectified.
+KnownFrames known_pair(const CalibratedPair& pair, std::vector<KnownPixels> read, bool is_rectified);
 
 /// Estimates and writes the disparities of each pair until the images end.
 void run_series(const StereoCommandOptions& options, StereoMethod method, const StereoOptions& task);

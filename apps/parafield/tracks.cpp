@@ -3,7 +3,6 @@
 
 #include "commands.hpp"
 #include "estimation.hpp"
-#include "feature_parameters.hpp"
 #include "frames.hpp"
 #include "interrupt.hpp"
 
@@ -11,6 +10,7 @@ namespace parafield::command {
 namespace {
 
 struct TracksOptions : ReportOptions {
+  int repeats = 0;
   std::string frame0, frame1, output, color, truth;
   FrameOptions reading;
   ParameterOptions tracking;
@@ -72,16 +72,15 @@ void run(const TracksOptions& options) {
   check_outputs({{"-o", options.output, {".csv", ".txt"}}, {"--color", options.color, picture_extensions}},
                 {options.frame0, options.frame1, options.truth, options.reading.mask});
   const DeviceInfo info = describe_device(device);
-  std::vector<KnownPixels> known;
-  const std::vector<FrameBuffer> frames =
-      read_frames({options.frame0, options.frame1}, options.reading, 2, options.quiet, "tracks", "", &known);
+  const auto [frames, known] =
+      read_frames({options.frame0, options.frame1}, options.reading, 2, options.quiet, "tracks");
   const Size size = frames[0].size();
   const FlowField truth = read_like(options.truth, options.frame0, size, read_flow);
 
   const FrameBuffer there[] = {frames[0].to(memory_of(device)), frames[1].to(memory_of(device))};
-  const auto find = [&] {
+  const auto find = [&, &masks = known] {
     std::vector<Track> all = find_tracks(there[0], there[1], tracking, device);
-    drop_unknown(all, known[0], known[1]);
+    drop_unknown(all, masks[0], masks[1]);
     return all;
   };
   Timer timer(Device::cpu());
@@ -133,12 +132,12 @@ void add_tracks(App& program) {
   command.add_option(
       "--color FILE", options.color,
       fmt::format("draw them over the first frame: {}. Each track is an arrow", picture_formats));
-  command.add_option(
-      "--gt FILE", options.truth,
-      "true flow to compare with: .flo, .pfm, .npy or .png. It is compared at the pixel nearest "
-      "to each feature. Unknown flow does not count");
+  command.add_option("--gt FILE", options.truth,
+                     "true flow to compare with: .flo, .pfm, .npy or .png. It is compared at the pixel "
+                     "nearest to each feature. Unknown flow does not count");
   options.reading.add_to(command);
   options.reading.add_mask_to(command);
+  add_repeats(command, options.repeats);
   options.add_to(command);
   options.device.add_to(command);
   const std::vector<ParameterValue> parameters = parameters_of(FeatureTracking{});

@@ -11,40 +11,28 @@ namespace fs = std::filesystem;
 struct Case {
   std::string name;
   std::vector<FrameBuffer> frames;
-  FlowField truth;
-  Image<std::uint8_t> ground;  ///< 0 in the sky; no data = no sky
+  FlowField truth = {};             ///< no pixels = not known
+  Image<std::uint8_t> ground = {};  ///< 0 in the sky; no data = no sky
 };
-
-/// Frames middle - 3 to middle + 3 of Yosemite with clouds; empty if a file is missing.
-std::optional<Case> clouds(const fs::path& data, int middle, const fs::path& truth, std::string name) {
-  const fs::path folder = data / "yosemite" / "clouds";
-  if (!fs::exists(data / "yosemite" / truth) || !fs::exists(folder / "mask_ground.png")) return {};
-  Case found{
-      std::move(name), {}, read_flow(data / "yosemite" / truth), read_mask(folder / "mask_ground.png")};
-  for (int i = middle - 3; i <= middle + 3; ++i) {
-    const fs::path file = folder / fmt::format("yos{:02}.png", i);
-    if (!fs::exists(file)) return {};
-    found.frames.push_back(read_frame(file));
-  }
-  return found;
-}
 
 std::vector<Case> cases(const Study& study) {
   std::vector<Case> list;
-  if (study.data) {
-    struct Known {
-      int middle;
-      const char *truth, *name;
-    };
-    for (const Known& known : {Known{9, "clouds/flow09.flo", "Yosemite, yos09"},
-                               Known{8, "clouds/flow09.flo", "Yosemite, yos08, truth of yos09"},
-                               Known{10, "noclouds/yos08_nosky.flo", "Yosemite, yos10"},
-                               Known{11, "noclouds/yos09_nosky.flo", "Yosemite, yos11"}})
-      if (auto found = clouds(*study.data, known.middle, known.truth, known.name))
-        list.push_back(std::move(*found));
+  struct Known {
+    int middle;
+    const char *truth, *name;
+  };
+  for (const Known& known : {Known{9, "clouds/flow09.flo", "Yosemite, yos09"},
+                             Known{8, "clouds/flow09.flo", "Yosemite, yos08, truth of yos09"},
+                             Known{10, "noclouds/yos08_nosky.flo", "Yosemite, yos10"},
+                             Known{11, "noclouds/yos09_nosky.flo", "Yosemite, yos11"}}) {
+    std::vector<FrameBuffer> frames = read_yosemite(study.data, known.middle - 3, known.middle + 3);
+    if (frames.empty()) continue;
+    const fs::path folder = *study.data / "yosemite";
+    list.push_back({known.name, std::move(frames), read_flow(folder / known.truth),
+                    read_mask(folder / "clouds" / "mask_ground.png")});
   }
   Scene scene = render_scene("affine", {.size = study.size(yosemite), .frames = 7});
-  list.push_back({"rendered affine", std::move(scene.frames), std::move(scene.flow[3]), {}});
+  list.push_back({"rendered affine", std::move(scene.frames), std::move(scene.flow[3])});
   return list;
 }
 
@@ -65,7 +53,24 @@ FlowField estimated(const Study& study, const ThesisMethod& thesis, const Case& 
   return estimate_flow(frames, thesis.method, {.device = study.device});
 }
 
+/// Figs. 5.1 and 5.2: the middle frame, and the flow of both methods as arrows.
+void draw_flow(const Study& study, const Case& which, const std::string& prefix) {
+  study.pictures.of("Fig. 5.1", which.name, prefix)("frame", "frame", which.frames[3]);
+  for (const ThesisMethod& thesis : thesis_methods()) {
+    const auto add = study.pictures.of(thesis.name == "tensor" ? "Fig. 5.1" : "Fig. 5.2", which.name, prefix);
+    const FlowField flow = estimated(study, thesis, which);
+    add(thesis.name, thesis.name + ", arrows of four times its length",
+        draw_arrows(which.frames[3], flow, {.step = 18, .scale = 4}));
+    if (which.truth.u)
+      add(thesis.name + "-error", "its error, white from 2 px on", color_errors(flow, which.truth, 2));
+  }
+}
+
 }  // namespace
+
+std::vector<ThesisMethod> thesis_methods() {
+  return {{"tensor", GradientTensor{}, 6}, {"ridge", RidgeRegression{}, 8}};
+}
 
 Table accuracy_table(const Study& study) {
   Table table{
@@ -77,8 +82,7 @@ Table accuracy_table(const Study& study) {
       "figures show the 8th frame. yos08 has no truth of its own, so the truth of yos09, a frame "
       "later, stands in. The truth of yos10 and yos11 is that of the same flight without clouds, "
       "which leaves out the sky; so their whole frames are without it, too.",
-      {"method", "frame", "region", "AAE", "EPE", "valid %", "AAE of valid"},
-      {}};
+      {"method", "frame", "region", "AAE", "EPE", "valid %", "AAE of valid"}};
   for (const ThesisMethod& thesis : thesis_methods())
     for (const Case& which : cases(study)) {
       const FlowField flow = estimated(study, thesis, which);
@@ -99,13 +103,8 @@ Table accuracy_table(const Study& study) {
         const Image<std::uint8_t> mask = inside(which, region.ground, region.border);
         const FlowScores all = evaluate(flow, which.truth, {.mask = mask});
         const FlowScores valid = evaluate(flow, which.truth, {.mask = mask, .valid_only = true});
-        table.rows.push_back({thesis.name,
-                              which.name,
-                              region.name,
-                              {all.aae, 2},
-                              {all.epe, 3},
-                              {100 * all.density, 1},
-                              {valid.aae, 2}});
+        table.add(thesis.name, which.name, region.name, Cell(all.aae, 2), Cell(all.epe, 3),
+                  Cell(100 * all.density, 1), Cell(valid.aae, 2));
       }
     }
   return table;
@@ -116,6 +115,15 @@ double thesis_error(const Study& study, const ThesisMethod& thesis) {
   const Case& which = list.front();
   const auto mask = inside(which, true, thesis.reach);
   return evaluate(estimated(study, thesis, which), which.truth, {.mask = mask}).aae;
+}
+
+void draw_figures(const Study& study) {
+  Scene scene = render_scene("flythrough", {.size = study.size(yosemite), .frames = 7});
+  draw_flow(study, {"rendered flythrough", std::move(scene.frames), std::move(scene.flow[3])},
+            "bodily-flythrough-");
+  std::vector<FrameBuffer> real = read_yosemite(study.data, 5, 11);
+  if (!study.quick && !real.empty())
+    draw_flow(study, {"Yosemite, 8th frame", std::move(real)}, "real/bodily-yosemite-");
 }
 
 }  // namespace parafield::bench

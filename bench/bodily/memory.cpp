@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <memory>
 
 #include "bodily/inputs.hpp"
 
@@ -19,8 +17,7 @@ Table padding_table(const Study& study) {
           "In the thesis padding makes it nearly 1.5 times as fast.",
           runs(study)),
       {"width", "rows", "bytes a row", "ms launched", "ms as graph", "ms on device",
-       "over touching rows, on device"},
-      {}};
+       "over touching rows, on device"}};
   const CudaStream stream;
   const Size even = study.size(yosemite);
   for (const Size size : {even, Size{even.width + 1, even.height}}) {
@@ -33,59 +30,32 @@ Table padding_table(const Study& study) {
           stream, [&](cudaStream_t on, int turn) { tiled.run(on, inputs.floats(turn), thesis_tiles()); },
           Inputs::turns, runs(study));
       if (touching == 0) touching = times.device;
-      table.rows.push_back({size.width,
-                            bytes == 4 ? "touch" : fmt::format("padded to {}", bytes),
-                            pitch * int(sizeof(float)),
-                            {times.launched, 4},
-                            {times.graph, 4},
-                            {times.device, 4},
-                            {times.device / touching, 2}});
+      table.add(size.width, bytes == 4 ? "touch" : fmt::format("padded to {}", bytes),
+                pitch * int(sizeof(float)), Cell(times.launched, 4), Cell(times.graph, 4),
+                Cell(times.device, 4), Cell(times.device / touching, 2));
     }
   }
   return table;
 }
 
-/// Host memory, pageable or pinned.
-class HostFrame {
- public:
-  HostFrame(std::size_t bytes, bool pinned) : pinned_(pinned) {
-    if (pinned_)
-      check(cudaMallocHost(&data_, bytes), "cudaMallocHost");
-    else
-      pageable_.resize(bytes), data_ = pageable_.data();
-    std::fill_n(static_cast<unsigned char*>(data_), bytes, (unsigned char)(1));  // touches all pages
+/// Median of the milliseconds until a frame has arrived on the device. The host's clock counts, because the
+/// host copies pageable frames, too.
+double upload_ms(const CudaStream& stream, Size size, bool pinned, int repeats) {
+  const std::size_t bytes = std::size_t(size.width) * std::size_t(size.height);
+  std::vector<FrameBuffer> frames;
+  for (int i = 0; i < 4; ++i) {
+    frames.emplace_back(size, PixelFormat::gray_u8, pinned ? Memory::pinned() : Memory::host());
+    std::fill_n(static_cast<unsigned char*>(frames.back().row(0)), bytes,
+                (unsigned char)(1));  // touches all pages
   }
-  ~HostFrame() {
-    if (pinned_) cudaFreeHost(data_);
-  }
-  HostFrame(const HostFrame&) = delete;
-  const void* data() const { return data_; }
-
- private:
-  bool pinned_;
-  std::vector<unsigned char> pageable_;
-  void* data_ = nullptr;
-};
-
-/// Milliseconds until a frame has arrived on the device. The host's clock counts, as the host copies pageable
-/// frames, too.
-double upload_ms(const CudaStream& stream, std::size_t bytes, bool pinned, int repeats) {
-  using Clock = std::chrono::steady_clock;
-  std::vector<std::unique_ptr<HostFrame>> frames;
-  for (int i = 0; i < 4; ++i) frames.push_back(std::make_unique<HostFrame>(bytes, pinned));
   const DeviceArray<unsigned char> there(bytes);
-  std::vector<double> times;
-  const int warm_up = 10;
-  for (int run = 0; run < warm_up + repeats; ++run) {
-    const void* const from = frames[std::size_t(run) % frames.size()]->data();
-    const auto begin = Clock::now();
+  const Call upload = timed_on_host([&](std::size_t turn) {
+    const void* const from = frames[turn % frames.size()].row(0);
     check(cudaMemcpyAsync(there.get(), from, bytes, cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync");
     stream.synchronize();
-    if (run >= warm_up)
-      times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
-  }
-  std::ranges::nth_element(times, times.begin() + std::ptrdiff_t(times.size() / 2));
-  return times[times.size() / 2];
+  });
+  for (int warm_up = 0; warm_up < 10; ++warm_up) upload();
+  return command::measure({.fixed = repeats}, [&](int) { return upload(); }).median;
 }
 
 Table transfer_table(const Study& study) {
@@ -96,25 +66,19 @@ Table transfer_table(const Study& study) {
                   "memory makes the whole 1.6 times as fast.",
                   runs(study)),
       {"size", "pixels", "KiB", "pageable ms", "pinned ms", "pageable / pinned", "GB/s pageable",
-       "GB/s pinned"},
-      {}};
+       "GB/s pinned"}};
   const CudaStream stream;
   std::vector<Size> sizes{study.size(qvga), study.size(vga)};
   for (const Size size : {Size{1920, 1080}, Size{3840, 2160}}) sizes.push_back(study.size(size));
   for (const Size size : sizes)
     for (const bool floats : {false, true}) {
-      const std::size_t bytes =
-          std::size_t(size.width) * std::size_t(size.height) * (floats ? sizeof(float) : 1);
-      const double pageable = upload_ms(stream, bytes, false, runs(study));
-      const double pinned = upload_ms(stream, bytes, true, runs(study));
-      table.rows.push_back({size_text(size),
-                            floats ? "floats" : "bytes",
-                            {double(bytes) / 1024, 0},
-                            {pageable, 4},
-                            {pinned, 4},
-                            {pageable / pinned, 2},
-                            {double(bytes) / pageable * 1e-6, 1},
-                            {double(bytes) / pinned * 1e-6, 1}});
+      const Size of_bytes{size.width * int(floats ? sizeof(float) : 1), size.height};
+      const double bytes = double(of_bytes.width) * of_bytes.height;
+      const double pageable = upload_ms(stream, of_bytes, false, runs(study));
+      const double pinned = upload_ms(stream, of_bytes, true, runs(study));
+      table.add(size_text(size), floats ? "floats" : "bytes", Cell(bytes / 1024, 0), Cell(pageable, 4),
+                Cell(pinned, 4), Cell(pageable / pinned, 2), Cell(bytes / pageable * 1e-6, 1),
+                Cell(bytes / pinned * 1e-6, 1));
     }
   return table;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bodily/naive.hpp"
+#include "bodily/kernels.hpp"
 #include "common/launch.cuh"
 
 // At the border the nearest pixel stands in, as the thesis does not say what does. Weighted sums are divided

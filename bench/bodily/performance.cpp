@@ -4,13 +4,12 @@
 #include <random>
 
 #include "bodily/accuracy.hpp"
-#include "bodily/study.hpp"
 
 namespace parafield::bench {
 namespace {
 
 /// Frames of random bytes, as in the thesis's timings (chapter 5).
-std::vector<FrameBuffer> random_frames(Size size, Memory memory) {
+std::vector<FrameBuffer> random_frames(Size size) {
   std::mt19937 random(1);
   std::vector<FrameBuffer> frames;
   for (int i = 0; i < 8; ++i) {
@@ -19,31 +18,9 @@ std::vector<FrameBuffer> random_frames(Size size, Memory memory) {
       auto* row = static_cast<std::uint8_t*>(frame.row(y));
       for (int x = 0; x < size.width; ++x) row[x] = std::uint8_t(random() >> 24);
     }
-    frames.push_back(frame.to(memory));
+    frames.push_back(std::move(frame));
   }
   return frames;
-}
-
-/// Milliseconds of a result in a stream of frames; `batch` frames are pushed before it waits for the device.
-Call stream_call(const FlowMethod& method, const Study& study, Size size, Memory memory, int batch) {
-  struct State {
-    FlowEstimator estimator;
-    Timer timer;
-    std::vector<FrameBuffer> frames;
-    std::size_t next = 0;
-  };
-  FlowEstimator estimator(method, size, {.device = study.device});
-  Timer timer(study.device, estimator.stream());
-  const auto state =
-      std::make_shared<State>(State{std::move(estimator), std::move(timer), random_frames(size, memory)});
-  const auto call = [state, batch] {
-    state->timer.start();
-    for (int i = 0; i < batch; ++i)
-      state->estimator.push(state->frames[state->next++ % state->frames.size()]);
-    return state->timer.stop() / batch;
-  };
-  for (int i = 0; i < 2 * frames_of(method); ++i) call();  // allocates, records a graph for each slot
-  return call;
 }
 
 /// A way of frames and results.
@@ -54,7 +31,7 @@ struct Way {
 };
 
 std::vector<Way> ways(const Study& study) {
-  if (study.device.kind == Device::Kind::cpu) return {{"in its memory", Memory::host(), 1}};
+  if (!study.on_cuda()) return {{"in its memory", Memory::host(), 1}};
   return {{"on the device", memory_of(study.device), study.quick ? 2 : 50},
           {"on the device, one at a time", memory_of(study.device), 1},
           {"from and to the host", Memory::host(), study.quick ? 2 : 10},
@@ -63,14 +40,9 @@ std::vector<Way> ways(const Study& study) {
 
 }  // namespace
 
-std::vector<ThesisMethod> thesis_methods() {
-  return {{"tensor", GradientTensor{}, 6}, {"ridge", RidgeRegression{}, 8}};
-}
-
 std::vector<Table> performance_tables(const Study& study) {
   std::vector<Size> sizes{study.size(qvga), study.size(vga)};
   for (const Size size : {Size{1920, 1080}, Size{3840, 2160}}) sizes.push_back(study.size(size));
-  const auto fps = [](double value) { return Cell(value, 0); };
   Table table{
       "Table 5.1: frames a second and angular error",
       "Each result takes one new frame of random bytes, as in the thesis; medians. On the CPU frames "
@@ -89,11 +61,9 @@ std::vector<Table> performance_tables(const Study& study) {
        {"ridge", "8400 GS (thesis)", "", 58, 14, "", "", {5.3, 1}},
        {"ridge", "8800 GTX (thesis)", "", 590, 158, "", "", {5.3, 1}},
        {"ridge", "GTX 280 (thesis)", "", 1104, 337, "", "", {5.3, 1}}}};
-  table.published_rows = int(table.rows.size());
   Table times{"Table 5.1 in milliseconds",
               "Milliseconds of one result, median and minimum.",
-              {"method", "platform", "frames"},
-              {}};
+              {"method", "platform", "frames"}};
   for (const Size size : sizes) {
     table.columns.push_back(size_text(size) + " fps");
     times.columns.push_back(size_text(size) + " ms");
@@ -105,16 +75,22 @@ std::vector<Table> performance_tables(const Study& study) {
   for (const ThesisMethod& thesis : thesis_methods()) {
     const std::size_t first = table.rows.size(), first_of_times = times.rows.size();
     for (const Way& way : ways(study)) {
-      table.rows.push_back({thesis.name, device, way.name});
-      times.rows.push_back({thesis.name, device, way.name});
+      table.add(thesis.name, device, way.name);
+      times.add(thesis.name, device, way.name);
     }
     for (const Size size : sizes) {
       std::vector<Call> calls;
       for (const Way& way : ways(study))
-        calls.push_back(stream_call(thesis.method, study, size, way.memory, way.batch));
+        calls.push_back(estimator_call<Flow>(
+            thesis.method, study.device, size, copied(random_frames(size), way.memory),
+            2 * frames_of(thesis.method),  // records a graph for each slot
+            [](FlowEstimator& estimator, const std::vector<FrameBuffer>& frames, std::size_t turn) {
+              estimator.push(frames[turn % frames.size()]);
+            },
+            way.batch));
       const std::vector<Times> measured = time_in_turn(calls, study.effort);
       for (std::size_t i = 0; i < measured.size(); ++i) {
-        table.rows[first + i].push_back(fps(1000 / measured[i].median));
+        table.rows[first + i].push_back({1000 / measured[i].median, 0});
         times.rows[first_of_times + i].push_back({measured[i].median, 4});
         times.rows[first_of_times + i].push_back({measured[i].min, 4});
       }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "bodily/convolution.cuh"
-#include "bodily/smoothing.hpp"
+#include "bodily/kernels.hpp"
 
 namespace parafield::bench {
 namespace {

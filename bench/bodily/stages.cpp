@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "bodily/inputs.hpp"
-#include "bodily/naive.hpp"
+#include "bodily/kernels.hpp"
 
 namespace parafield::bench {
 namespace {
@@ -120,22 +120,16 @@ void add_rows(Table& table, const Study& study, Size size, const Tiles& best) {
   for (const ThesisForm& form : forms) {
     const Difference difference = checked(form, stream, flows);
     const WorkTimes times = times_of(stream, form.work, Inputs::turns, runs(study));
-    table.rows.push_back({form.name,
-                          size_text(size),
-                          form.launches,
-                          {times.launched, 4},
-                          {times.graph, 4},
-                          {times.device, 4},
-                          {times.device / pushed, 1},
-                          {difference.largest, 5},
-                          {difference.mean(), 6}});
+    table.add(form.name, size_text(size), form.launches, Cell(times.launched, 4), Cell(times.graph, 4),
+              Cell(times.device, 4), Cell(times.device / pushed, 1), Cell(difference.largest, 5),
+              Cell(difference.mean(), 6));
   }
   for (const auto& [name, work] :
        {std::pair("library, five frames", call), std::pair("library, a frame pushed", push)}) {
     const double graph = median_ms(stream, work, Start::idle, runs(study));
     const double device = median_ms(stream, work, Start::queued, runs(study));
-    table.rows.push_back(
-        {name, size_text(size), "", "", {graph, 4}, {device, 4}, {device / pushed, 1}, "", ""});
+    table.add(name, size_text(size), "", "", Cell(graph, 4), Cell(device, 4), Cell(device / pushed, 1), "",
+              "");
   }
 }
 
@@ -147,23 +141,19 @@ std::vector<Table> stage_tables(const Study& study) {
       "Section 3.2: naive, tiled, in one kernel",
       fmt::format(
           "Flow of the gradient tensor from five frames on the device. Naive (section 3.2.1): bytes and "
-          "shorts, "
-          "a block for each row or column, so at most 1024 pixels a side. Tiled (section 3.2.2): floats, "
-          "rows "
-          "padded to 64 bytes, with the tiles of table 3.1 and with the best ones on this device. The "
-          "library "
-          "runs through its public interface and launches a graph by itself: frames are converted from "
-          "bytes, all five or the one that is pushed, and one kernel makes flow, validity and confidence. "
-          "Milliseconds, medians of {} runs, each on other frames: launched one by one on an idle stream; as "
-          "a graph on an idle stream; on the device alone, launched while it is held up. Differences from "
-          "the "
-          "library's flow in px, further than {} px from the border, where the smaller eigenvalue of the "
-          "library's tensor is at least {}; those of the naive form come from its shorts. In the thesis the "
-          "tiled form, with padding and pinned memory, is about 3 times as fast as the naive one at 320x240.",
+          "shorts, a block for each row or column, so at most 1024 pixels a side. Tiled (section 3.2.2): "
+          "floats, rows padded to 64 bytes, with the tiles of table 3.1 and with the best ones on this "
+          "device. The library runs through its public interface and launches a graph by itself: frames are "
+          "converted from bytes, all five or the one that is pushed, and one kernel makes flow, validity and "
+          "confidence. Milliseconds, medians of {} runs, each on other frames: launched one by one on an "
+          "idle stream; as a graph on an idle stream; on the device alone, launched while it is held up. "
+          "Differences from the library's flow in px, further than {} px from the border, where the smaller "
+          "eigenvalue of the library's tensor is at least {}; those of the naive form come from its shorts. "
+          "In the thesis the tiled form, with padding and pinned memory, is about 3 times as fast as the "
+          "naive one at 320x240.",
           runs(study), border, least_trust),
       {"form", "size", "launches", "ms launched", "ms as graph", "ms on device",
-       "over a pushed frame, on device", "largest difference", "mean difference"},
-      {}};
+       "over a pushed frame, on device", "largest difference", "mean difference"}};
   const Tiles best = tiles_of(best_tiles(study));
   for (const Size size : {qvga, yosemite, vga, Size{1024, 768}, Size{1920, 1080}})
     add_rows(table, study, study.size(size), best);

@@ -1,26 +1,44 @@
 // SPDX-License-Identifier: MIT
-// bodily_study: the measurements of Bodily's thesis (2009), repeated with this library.
-#include "bodily/study.hpp"
+// bodily_study: the measurements of Bodily's thesis (An optical flow implementation comparison study, 2009),
+// repeated with the gradient tensor and ridge regression.
+#include "common/study.hpp"
 
-int main(int argc, char** argv) {
-  using namespace parafield::bench;
-#ifndef PARAFIELD_HAS_CUDA
-  constexpr auto stage_tables = nullptr, tile_tables = nullptr, separable_tables = nullptr,
-                 memory_tables = nullptr;
+namespace parafield::bench {
+
+/// Facts about the device, next to the thesis's devices: table 2.1.
+std::vector<Table> device_tables(const Study& study);
+/// Frames a second and angular errors (table 5.1), the times behind them, and errors by region (section 5.2).
+std::vector<Table> performance_tables(const Study& study);
+/// Source lines of code: table 5.2.
+std::vector<Table> line_tables(const Study& study);
+/// Figs. 5.1 and 5.2 on a rendered flight and, if it is found, on Yosemite.
+void draw_figures(const Study& study);
+#ifdef PARAFIELD_HAS_CUDA
+/// The gradient tensor in three forms: naive and tiled (section 3.2), and the library's single kernel.
+std::vector<Table> stage_tables(const Study& study);
+/// The best tile of each kernel of the tiled form: table 3.1.
+std::vector<Table> tile_tables(const Study& study);
+/// Separable against non-separable convolution: section 4.2.2.
+std::vector<Table> separable_tables(const Study& study);
+/// Padded rows and pinned memory: section 3.2.2.
+std::vector<Table> memory_tables(const Study& study);
+#else
+constexpr auto stage_tables = nullptr, tile_tables = nullptr, separable_tables = nullptr,
+               memory_tables = nullptr;
 #endif
-  const auto of_kernels = [](const char* name, auto tables) {
-    return StudyPart{.name = name, .tables = tables, .timed = true, .takes_cuda = true};
-  };
-  return run_study(
-      argc, argv,
-      {.about = "Bodily 2009: frames a second, errors, kernels, tiles, convolutions, memory, lines of code",
-       .title = "Bodily's study of gradient tensors and ridge regression",
-       .parts = {{"devices", device_tables},
-                 {.name = "table", .tables = performance_tables, .timed = true, .reads_sequences = true},
-                 {"lines", line_tables},
-                 {"pictures", draw_figures},
-                 of_kernels("stages", stage_tables),
-                 of_kernels("tiles", tile_tables),
-                 of_kernels("separable", separable_tables),
-                 of_kernels("memory", memory_tables)}});
+
+StudyProgram study_program() {
+  return {
+      .about = "Bodily 2009: frames a second, errors, kernels, tiles, convolutions, memory, lines of code",
+      .title = "Bodily's study of gradient tensors and ridge regression",
+      .parts = {{"devices", device_tables},
+                {"table", performance_tables},
+                {"lines", line_tables},
+                {"stages", stage_tables, true},
+                {"tiles", tile_tables, true},
+                {"separable", separable_tables, true},
+                {"memory", memory_tables, true}},
+      .draw = draw_figures};
 }
+
+}  // namespace parafield::bench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "bodily/convolution.cuh"
-#include "bodily/tiled.hpp"
+#include "bodily/kernels.hpp"
 
 namespace parafield::bench {
 namespace {
@@ -64,34 +64,12 @@ __global__ void flow_kernel(Five tensor, Plane u, Plane v) {
   v(x, y) = divisor != 0 ? (t5 * t4 - t6 * t1) / divisor : 0;
 }
 
-int radius_of(TiledKernel kernel) {
-  switch (kernel) {
-    case TiledKernel::gradient_x:
-    case TiledKernel::gradient_y:
-      return Derivative::radius;
-    case TiledKernel::weight_x:
-    case TiledKernel::weight_y:
-      return Weights::radius;
-    case TiledKernel::tensor_x:
-    case TiledKernel::tensor_y:
-      return Sum::radius;
-    default:
-      return 0;
-  }
-}
-
-bool is_along(TiledKernel kernel) {
-  return kernel == TiledKernel::gradient_x || kernel == TiledKernel::weight_x ||
-         kernel == TiledKernel::tensor_x;
-}
-bool is_down(TiledKernel kernel) {
-  return kernel == TiledKernel::gradient_y || kernel == TiledKernel::weight_y ||
-         kernel == TiledKernel::tensor_y;
-}
-
 Launch launch_of(TiledKernel kernel, Size size, Tile tile) {
-  if (is_along(kernel)) return rows_launch(size, tile.width, tile.height, radius_of(kernel));
-  if (is_down(kernel)) return columns_launch(size, tile.width, tile.height, radius_of(kernel));
+  const TiledKernelFacts& facts = tiled_kernel_facts[std::size_t(kernel)];
+  if (facts.kind == TiledKernelFacts::along_rows)
+    return rows_launch(size, tile.width, tile.height, facts.radius);
+  if (facts.kind == TiledKernelFacts::down_columns)
+    return columns_launch(size, tile.width, tile.height, facts.radius);
   return {dim3(blocks_for(size.width, tile.width), blocks_for(size.height, tile.height)),
           dim3(unsigned(tile.width), unsigned(tile.height)), 0};
 }

@@ -3,12 +3,11 @@
 //   DEVICE METHOD PRESET WIDTH HEIGHT CALLS THREADS
 // and writes a line for each: microseconds of the thread that calls, and microseconds from call to call with
 // the device's work, both for one call. Frames and results lie on the device.
-#include <parafield/parafield.hpp>
-
 #include <array>
 #include <chrono>
 #include <cstdio>
 #include <iostream>
+#include <parafield/parafield.hpp>
 #include <sstream>
 
 namespace {
@@ -18,22 +17,14 @@ using Clock = std::chrono::steady_clock;
 
 double microseconds(Clock::duration time) { return std::chrono::duration<double, std::micro>(time).count(); }
 
-/// A frame of gray bytes in other memory.
-FrameBuffer copy_in(const FrameBuffer& buffer, Memory memory) {
-  FrameBuffer copy(buffer.size(), buffer.format(), memory);
-  const Frame from = buffer, to = copy;
-  detail::copy(const_cast<void*>(to.data), to.pitch, memory, from.data, from.pitch, from.memory, from.width,
-               from.height);
-  return copy;
-}
-
-void measure(const Device& device, const std::string& method, const std::string& preset, Size size, int calls) {
+void measure(const Device& device, const std::string& method, const std::string& preset, Size size,
+             int calls) {
   FlowMethod chosen = method_named<FlowMethod>(method);
   std::visit([&]<class Method>(Method& value) { value = parafield::preset<Method>(preset); }, chosen);
   FlowEstimator estimator(chosen, size, {.device = device});
   const Memory memory = device.kind == Device::Kind::cpu ? Memory::host() : Memory::cuda(device.index);
   const Scene scene = render_scene("rotation", {.size = size});
-  const FrameBuffer first = copy_in(scene.frames[0], memory), second = copy_in(scene.frames[1], memory);
+  const FrameBuffer first = scene.frames[0].to(memory), second = scene.frames[1].to(memory);
   FlowField output(size, memory);
   const std::array<Frame, 2> frames = {first, second};
   const auto call = [&] { estimator(FlowInput{.frames = frames}, output); };

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Measures what a call of Python costs beside the same call of C++.
+"""Measures what a call from Python costs more than the same call from C++.
 
     bench/calls/calls.py [--program build/release/bench/calls] [--calls N] [--rounds N] [--json FILE]
 
@@ -8,20 +8,22 @@ Each round times C++ (bench/calls/calls.cpp, another process) and then Python; f
 in microseconds for one call:
 - issue: time of the thread that calls. The device may still be at work.
 - call: from call to call, with the device's work.
-On CUDA it also measures a batch, and memory after many calls. It needs the Python package, and on CUDA torch.
+It needs the Python package, and on CUDA torch.
 """
 
-import argparse
-import json
-import resource
+import importlib.util
 import statistics
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
 import parafield as pf
+
+sys.path.append(str(Path(__file__).parents[1] / "common"))
+import measuring  # noqa: E402
 
 QUEUED = 100  # calls in a row: few enough that none waits for room on the device
 
@@ -105,92 +107,27 @@ def compare(program, kind, method, preset, shape, calls, rounds, threads):
     return result
 
 
-def batches(kind, shape, count, rounds):
-    """Pairs a second of batches with default flow: of pairs of frames, and of a sequence of frames. Each batch
-    alone, and five that wait in line."""
-    import torch
-
-    first, second = frames_of(shape, kind)
-    stack = torch.stack if kind == "torch" else __import__("cupy").stack
-    firsts, seconds = stack([first] * count), stack([second] * count)
-    sequence = stack([(first, second)[i % 2] for i in range(count + 1)])
-    ways = {
-        "pairs": lambda: pf.estimate_flow(firsts, seconds, axes="nhw"),
-        "sequence": lambda: pf.estimate_flow(sequence, axes="nhw"),
-    }
-    found = {f"{name}, {line}": [] for name in ways for line in ("alone", "five in line")}
-    for _ in range(rounds + 1):
-        for name, way in ways.items():
-            for line, repeat in (("alone", 1), ("five in line", 5)):
-                begin = time.perf_counter()
-                for _ in range(repeat):
-                    flow = way()
-                torch.cuda.synchronize()
-                found[f"{name}, {line}"].append(repeat * count / (time.perf_counter() - begin))
-                del flow
-    rates = {name: round(statistics.median(each[1:])) for name, each in found.items()}
-    return {"arrays": kind, "shape": list(shape), "pairs": count, "pairs/s": rates}
-
-
-def growth(kind, calls):
-    """Memory before and after many calls of a small size."""
-    first, second = frames_of((48, 64), kind)
-    device = "cpu" if kind == "numpy" else "cuda"
-
-    def memory():
-        found = {"host": int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize()}
-        if device == "cuda":
-            import torch
-
-            torch.cuda.synchronize()
-            free, total = torch.cuda.mem_get_info()
-            found["device"] = total - free
-        return found
-
-    def run(count):
-        for _ in range(count):
-            flow = pf.estimate_flow(first, second, method="lucas-kanade", device=device, threads=1)
-            with_arrays(flow)
-
-    run(calls // 10)
-    before = memory()
-    run(calls)
-    after = memory()
-    return {"arrays": kind, "calls": calls, "growth in bytes": {key: after[key] - before[key] for key in before}}
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = measuring.parser_of(__doc__)
     parser.add_argument("--program", default="build/release/bench/calls", help="the C++ side")
     parser.add_argument("--calls", type=int, default=1000, help="calls of a round")
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--growth", type=int, default=100_000, help="calls after which memory is looked at")
-    parser.add_argument("--commit", default="unknown", help="commit that is measured")
-    parser.add_argument("--json", default="-", help="the file to write; -: standard output")
     options = parser.parse_args()
     if options.rounds < 2:
         sys.exit("--rounds: at least 2")
     program = Program(options.program)
-    report = {"commit": options.commit, "devices": [device.name for device in pf.devices()]}
+    devices = [measuring.device_json(device) for device in pf.devices()]
+    report = measuring.header("Calls from Python and from C++", options, devices) | {"results": []}
+    cases = [("lucas-kanade", "paper", (16, 16)), ("adaptive-ridge", "default", (16, 16))]
+    large = [("adaptive-ridge", "default", (480, 640)), ("adaptive-ridge", "default", (1080, 1920))]
     kinds = ["numpy"]
     if not pf.why_no_cuda():
-        kinds += [kind for kind in ("torch", "cupy") if __import__("importlib").util.find_spec(kind)]
-    report["calls"] = []
+        kinds += [kind for kind in ("torch", "cupy") if importlib.util.find_spec(kind)]
     for kind in kinds:
-        cases = [("lucas-kanade", "paper", (16, 16)), ("adaptive-ridge", "default", (16, 16))]
-        if kind != "numpy":
-            cases += [("adaptive-ridge", "default", (480, 640)), ("adaptive-ridge", "default", (1080, 1920))]
-        for method, preset, shape in cases:
-            report["calls"].append(
+        for method, preset, shape in cases + (large if kind != "numpy" else []):
+            report["results"].append(
                 compare(program, kind, method, preset, shape, options.calls, options.rounds, threads=1))
-    report["batches"] = [batches(kind, (480, 640), 64, options.rounds) for kind in kinds if kind != "numpy"]
-    report["growth"] = [growth(kind, options.growth) for kind in kinds]
-    text = json.dumps(report, indent=1)
-    if options.json == "-":
-        print(text)
-    else:
-        with open(options.json, "w") as stream:
-            stream.write(text + "\n")
+    measuring.write(report, options)
 
 
 if __name__ == "__main__":

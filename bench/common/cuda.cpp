@@ -5,25 +5,10 @@
 #include <chrono>
 #include <memory>
 
+#include "measure.hpp"
+
 namespace parafield::bench {
 namespace {
-
-class Event {
- public:
-  Event() { check(cudaEventCreate(&event_), "cudaEventCreate"); }
-  ~Event() { cudaEventDestroy(event_); }
-  Event(const Event&) = delete;
-  void record(cudaStream_t stream) { check(cudaEventRecord(event_, stream), "cudaEventRecord"); }
-  double since(const Event& begin) const {
-    check(cudaEventSynchronize(event_), "cudaEventSynchronize");
-    float milliseconds = 0;
-    check(cudaEventElapsedTime(&milliseconds, begin.event_, event_), "cudaEventElapsedTime");
-    return double(milliseconds);
-  }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
 
 class Graph {
  public:
@@ -71,18 +56,17 @@ double median_ms(const CudaStream& stream, const Work& work, Start start, int ru
   }
   const double held = std::min(1.5 * launching + 50, 20000.0);
 
-  Event begin, end;
+  int device = 0;
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  Timer timer(Device::cuda(device), Stream{cudaStream_t(stream)});
   std::vector<double> times;
   for (int run = 0; run < runs; ++run) {
     if (start == Start::queued) hold(stream, held);
-    begin.record(stream);
+    timer.start();
     all_turns();
-    end.record(stream);
-    times.push_back(end.since(begin) / batch);
+    times.push_back(timer.stop() / batch);
   }
-  std::ranges::sort(times);
-  const std::size_t half = times.size() / 2;
-  return times.size() % 2 ? times[half] : (times[half - 1] + times[half]) / 2;
+  return command::times_of(std::move(times)).median;
 }
 
 WorkTimes times_of(const CudaStream& stream, const Work& work, int turns, int runs) {

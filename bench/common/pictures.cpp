@@ -48,6 +48,10 @@ FrameBuffer color_errors(const In<DisparityView>& disparity, const In<DisparityV
   });
 }
 
+FrameBuffer colors_of(const In<DisparityView>& field, int disparities) {
+  return color_disparity(field, {.min = 0, .max = float(disparities - 1)});
+}
+
 FrameBuffer with_tracks(const In<Frame>& frame, std::span<const Track> tracks) {
   const int depth = channels(frame.format);
   FrameBuffer picture({frame.width, frame.height}, PixelFormat::rgb_u8);

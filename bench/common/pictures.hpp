@@ -27,6 +27,12 @@ class Pictures {
   /// Writes a picture. `file`: its name without ".png"; pictures of real sequences begin with "real/".
   void add(const std::string& figure, const std::string& caption, const std::string& file,
            const In<Frame>& picture);
+  /// add(what, caption, picture) for a scene, whose files begin with `prefix`.
+  auto of(std::string figure, std::string scene, std::string prefix) {
+    return [=, this](const std::string& what, const std::string& caption, const In<Frame>& picture) {
+      add(figure, scene + ": " + caption, prefix + what, picture);
+    };
+  }
   const std::vector<Picture>& list() const { return list_; }
 
  private:
@@ -40,6 +46,9 @@ FrameBuffer color_errors(const In<FlowView>& flow, const In<FlowView>& truth, fl
 
 /// The same for disparities.
 FrameBuffer color_errors(const In<DisparityView>& disparity, const In<DisparityView>& truth, float most);
+
+/// Colors of disparities from 0 to disparities - 1.
+FrameBuffer colors_of(const In<DisparityView>& field, int disparities);
 
 /// The frame with a yellow square on each track.
 FrameBuffer with_tracks(const In<Frame>& frame, std::span<const Track> tracks);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/pictures.hpp"
+#include "measure.hpp"
 
 /// Tables, written as Markdown and as JSON; the JSON lists pictures, too.
 namespace parafield::bench {
@@ -26,38 +27,22 @@ struct Table {
   std::string title;
   std::string note;  ///< how it was measured, and how to read it
   std::vector<std::string> columns;
-  std::vector<std::vector<Cell>> rows;
-  int published_rows = 0;                           ///< the first ones hold the paper's own figures
-  std::vector<std::string> published_columns = {};  ///< columns that do
+  std::vector<std::vector<Cell>> rows = {};
+  std::vector<std::string> published_columns = {};  ///< columns that hold the paper's own figures
+  int published_rows = int(rows.size());            ///< the first ones do
+
+  template <class... Cells>
+  void add(const Cells&... cells) {
+    rows.push_back({Cell(cells)...});
+  }
 };
-
-/// Measures the load of other processes while it lives.
-class Quietness {
- public:
-  Quietness();
-  /// For example "load average 0.1 at the start; other processes had 2 % of the processors' time", with a
-  /// warning above 5 %. "unknown" on systems without /proc/stat.
-  std::string text() const;
-
- private:
-  double load_ = 0, busy_ = 0, total_ = 0, own_ = 0;
-};
-
-struct Report {
-  std::string title;
-  std::vector<std::pair<std::string, std::string>> conditions;  ///< name and value: device, commit and so on
-  std::vector<Table> tables;
-  std::vector<Picture> pictures = {};
-};
-
-/// For example "cpu, AMD EPYC, v4, 2 threads".
-std::string device_text(const Device& device);
 
 /// For example "640x480".
 std::string size_text(Size size);
 
-/// Writes Markdown to `markdown_file`, or to standard output if that is empty, and JSON to `json_file`,
-/// unless that is empty. Throws Error(file).
-void write(const Report& report, const std::string& markdown_file, const std::string& json_file);
+/// Writes a report: Markdown to `markdown_file`, or to standard output if that is empty, and JSON to
+/// `json_file`, unless that is empty. `header` has the title and the conditions. Throws Error(file).
+void write(const Json& header, const std::vector<Table>& tables, const std::vector<Picture>& pictures,
+           const std::string& markdown_file, const std::string& json_file);
 
 }  // namespace parafield::bench

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "common/scenes.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
+
+#include "common/study.hpp"
 
 namespace parafield::bench {
 namespace {
+namespace fs = std::filesystem;
 
 /// A disc or bar; places and lengths in shares of the image's sides.
 struct Shape {
@@ -115,6 +121,64 @@ Layers render_change(Size size, bool color) {
   return render(size, {{{0, 0}, {5, 0}, {-4, 2}, {0, 6}}}, color);
 }
 
+std::optional<fs::path> data_folder(const std::string& given) {
+  if (!given.empty()) {
+    if (!fs::is_directory(given)) throw Error(ErrorCode::file, "--data: there is no folder " + given);
+    return given;
+  }
+  const char* variable = std::getenv("PARAFIELD_DATA");
+  const fs::path folder =
+      variable && *variable ? fs::path(variable) : fs::path(PARAFIELD_SOURCE_DIR) / "../shared/data";
+  std::error_code none;
+  if (!fs::is_directory(folder, none)) return {};
+  return folder;
+}
+
+std::optional<Pair> read_pair(const fs::path& data, std::string_view name) {
+  fs::path folder = data / "middlebury-flow" / name;
+  const char *frame0 = "frame10.png", *frame1 = "frame11.png", *truth = "flow10.flo", *mask = nullptr;
+  if (name == "noclouds") {
+    folder = data / "yosemite" / "noclouds";
+    frame0 = "yos08.png", frame1 = "yos09.png", truth = "yos08_nosky.flo";
+  } else if (name == "clouds ground") {
+    folder = data / "yosemite" / "clouds";
+    frame0 = "yos09.png", frame1 = "yos10.png", truth = "flow09.flo", mask = "mask_ground.png";
+  }
+  if (!fs::exists(folder / truth)) return {};
+  Pair pair{std::string(name),
+            read_frame(folder / frame0),
+            read_frame(folder / frame1),
+            read_flow(folder / truth),
+            {}};
+  if (mask) pair.mask = read_mask(folder / mask);
+  return pair;
+}
+
+std::vector<FrameBuffer> read_yosemite(const std::optional<fs::path>& data, int first, int last) {
+  std::vector<FrameBuffer> frames;
+  for (int i = first; data && i <= last; ++i) {
+    const fs::path file = *data / "yosemite" / "clouds" / fmt::format("yos{:02}.png", i);
+    if (!fs::exists(file)) return {};
+    frames.push_back(read_frame(file));
+  }
+  return frames;
+}
+
+Pair rendered_pair(std::string_view name, Size size) {
+  Scene scene = render_scene(name, {.size = size});
+  return {"rendered " + std::string(name),
+          std::move(scene.frames[0]),
+          std::move(scene.frames[1]),
+          std::move(scene.flow[0]),
+          {}};
+}
+
+FlowScores score(const FlowView& flow, const Pair& pair) {
+  return evaluate(flow, pair.truth, {.mask = pair.mask});
+}
+
+Scene timing_scene(Size size) { return render_scene("affine", {.size = size, .frames = 5}); }
+
 StereoScene stereo_scene(Layers layers, int disparities) {
   const Size size = layers.frame0.size();
   StereoScene scene{"rendered layers",    std::move(layers.frame0), std::move(layers.frame1),
@@ -125,7 +189,7 @@ StereoScene stereo_scene(Layers layers, int disparities) {
   return scene;
 }
 
-std::optional<StereoScene> read_stereo(const std::filesystem::path& data, const std::string& name) {
+std::optional<StereoScene> read_stereo(const fs::path& data, const std::string& name) {
   struct Known {
     const char* name;
     float scale;
@@ -135,7 +199,7 @@ std::optional<StereoScene> read_stereo(const std::filesystem::path& data, const 
       {"tsukuba", 16, 16}, {"venus", 8, 32}, {"cones", 4, 64}, {"art", 3, 80}, {"aloe", 3, 80}};
   const auto* scene = std::ranges::find(known, name, &Known::name);
   const auto folder = data / "middlebury-stereo" / name;
-  if (scene == std::end(known) || !std::filesystem::exists(folder / "disp_left.png")) return {};
+  if (scene == std::end(known) || !fs::exists(folder / "disp_left.png")) return {};
   return StereoScene{name,
                      read_frame(folder / "left.png"),
                      read_frame(folder / "right.png"),

@@ -3,12 +3,42 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "common/study.hpp"
+#include "parafield/parafield.hpp"
 
-/// Scenes for the studies of label fields.
+/// Frames with known truth: real ones, if the data folder is found, and rendered ones.
 namespace parafield::bench {
+
+constexpr Size qvga = {320, 240}, vga = {640, 480}, yosemite = {316, 252};
+
+struct Pair {
+  std::string name;
+  FrameBuffer frame0, frame1;
+  FlowField truth;
+  Image<std::uint8_t> mask;  ///< no data = every pixel counts
+};
+
+/// The folder of real sequences: `given`, otherwise PARAFIELD_DATA, otherwise ../shared/data beside the
+/// sources. Empty if it does not exist; for `given`, throws Error(file).
+std::optional<std::filesystem::path> data_folder(const std::string& given);
+
+/// A real pair: "noclouds" (Yosemite 08-09), "clouds ground" (Yosemite 09-10 below the sky), or the name of a
+/// pair of Middlebury's. Empty if its truth is missing.
+std::optional<Pair> read_pair(const std::filesystem::path& data, std::string_view name);
+
+/// Frames `first` to `last` of Yosemite with clouds; none if one is missing.
+std::vector<FrameBuffer> read_yosemite(const std::optional<std::filesystem::path>& data, int first, int last);
+
+/// The first pair of the scene `name`.
+Pair rendered_pair(std::string_view name, Size size);
+
+/// Errors of a flow over the pixels of the pair's mask.
+FlowScores score(const FlowView& flow, const Pair& pair);
+
+/// The scene for timings, as in `parafield bench`.
+Scene timing_scene(Size size);
 
 /// A rectified pair with its disparities.
 struct StereoScene {
@@ -42,6 +72,7 @@ struct LabelScenes {
   std::vector<StereoScene> stereo;
   std::vector<Pair> flow;  ///< displacements of up to 5 px
 };
+struct Study;
 LabelScenes label_scenes(const Study& study);
 
 /// Result of one pair in host memory, and its energy.

@@ -2,8 +2,8 @@
 #pragma once
 #include <functional>
 
-#include "common/pairs.hpp"
 #include "common/report.hpp"
+#include "common/scenes.hpp"
 #include "common/timing.hpp"
 
 /// A study of a paper, and the program around it.
@@ -18,23 +18,29 @@ struct Study {
   Effort effort;
 
   Size size(Size full) const { return quick ? Size{full.width / 8, full.height / 8} : full; }
+  bool on_cuda() const { return device.kind == Device::Kind::cuda; }
 };
+
+constexpr Precision precisions[] = {Precision::exact, Precision::fast};
+inline std::string name_of(Precision precision) {
+  return std::string(names_of(precision)[std::size_t(precision)]);
+}
 
 /// A part of a study that can run alone.
 struct StudyPart {
   const char* name;
-  /// Makes the tables, and may draw. Empty in a build without CUDA.
-  std::function<std::vector<Table>(const Study&)> tables;
-  bool timed = false, reads_sequences = false, takes_cuda = false;
+  std::function<std::vector<Table>(const Study&)> tables;  ///< empty in a build without CUDA
+  bool takes_cuda = false;
 };
 
 struct StudyProgram {
   const char *about, *title;
   std::vector<StudyPart> parts;
+  std::function<void(const Study&)> draw;  ///< draws the paper's figures: the part "pictures"
   Effort effort = {};
 };
 
-/// main() of a study.
-int run_study(int argc, char** argv, const StudyProgram& program);
+/// Each study defines it, and common/study.cpp has the main() that runs it.
+StudyProgram study_program();
 
 }  // namespace parafield::bench

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "common/timing.hpp"
 
-#include <algorithm>
 #include <chrono>
 
 namespace parafield::bench {
+namespace {
 
-/// Milliseconds from which waking threads is too little to matter.
-constexpr double long_call = 100;
+using Clock = std::chrono::steady_clock;
+constexpr double long_call = 100;  // milliseconds from which waking threads is too little to matter
+
+}  // namespace
 
 std::vector<Times> time_in_turn(const std::vector<Call>& calls, const Effort& effort) {
-  using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
   const auto enough = [&](int turns) {
     const double elapsed = std::chrono::duration<double>(Clock::now() - begin).count();
@@ -25,43 +26,38 @@ std::vector<Times> time_in_turn(const std::vector<Call>& calls, const Effort& ef
       times[i].push_back(ms);
     }
   std::vector<Times> result;
-  for (std::vector<double>& list : times) {
-    std::ranges::sort(list);
-    const std::size_t half = list.size() / 2;
-    const double median = list.size() % 2 ? list[half] : (list[half - 1] + list[half]) / 2;
-    result.push_back({median, list.front(), int(list.size())});
-  }
+  for (std::vector<double>& list : times) result.push_back(command::times_of(std::move(list)));
   return result;
 }
 
-Call flow_call(const FlowMethod& method, const Device& device, const Scene& scene, bool push) {
-  struct State {
-    FlowEstimator estimator;
-    Timer timer;
-    std::vector<FrameBuffer> frames;
-    std::size_t next = 0;
+Call timed_on_host(const std::function<void(std::size_t turn)>& work) {
+  return [work, turn = std::size_t(0)]() mutable {
+    const auto begin = Clock::now();
+    work(turn++);
+    return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
   };
-  FlowEstimator estimator(method, scene.frames.front().size(), {.device = device});
-  Timer timer(device, estimator.stream());
-  const auto state = std::make_shared<State>(State{std::move(estimator), std::move(timer), {}});
-  for (const FrameBuffer& frame : scene.frames) state->frames.push_back(frame.to(memory_of(device)));
+}
 
-  const auto call = [state, push] {
-    // Frames are taken there and back, so that each is a neighbor of the one before.
-    const std::size_t count = state->frames.size(), period = 2 * (count - 1);
-    const std::size_t phase = state->next++ % period;
-    const auto nth = [&](std::size_t i) -> const FrameBuffer& {
-      return state->frames[i < count ? i : period - i];
-    };
-    state->timer.start();
-    if (push)
-      state->estimator.push(nth(phase));
-    else
-      state->estimator(nth(phase), nth(phase + 1));
-    return state->timer.stop();
-  };
-  for (int warm_up = 0; warm_up < 6; ++warm_up) call();  // allocates, and records graphs
-  return call;
+std::vector<FrameBuffer> copied(const std::vector<FrameBuffer>& frames, Memory memory) {
+  std::vector<FrameBuffer> there;
+  for (const FrameBuffer& frame : frames) there.push_back(frame.to(memory));
+  return there;
+}
+
+Call flow_call(const FlowMethod& method, const Device& device, const Scene& scene, bool push) {
+  return estimator_call<Flow>(
+      method, device, scene.frames.front().size(), copied(scene.frames, memory_of(device)), 6,
+      [push](FlowEstimator& estimator, const std::vector<FrameBuffer>& frames, std::size_t turn) {
+        // Frames are taken there and back, so that each is a neighbor of the previous one.
+        const std::size_t count = frames.size(), period = 2 * (count - 1), phase = turn % period;
+        const auto nth = [&](std::size_t i) -> const FrameBuffer& {
+          return frames[i < count ? i : period - i];
+        };
+        if (push)
+          estimator.push(nth(phase));
+        else
+          estimator(nth(phase), nth(phase + 1));
+      });
 }
 
 }  // namespace parafield::bench

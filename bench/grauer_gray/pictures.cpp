@@ -2,52 +2,47 @@
 #include <algorithm>
 #include <cmath>
 
-#include "common/scenes.hpp"
-#include "grauer_gray/study.hpp"
+#include "common/study.hpp"
 
 namespace parafield::bench {
 namespace {
 
-/// Fig. 1: left image, truth, WTA, ICM, belief propagation. Files begin with `prefix`.
-void draw_disparities(const Study& study, const StereoScene& scene, const std::string& prefix) {
+BeliefPropagation<StereoEnergy> stereo_method(int disparities) {
   auto method = preset<BeliefPropagation<StereoEnergy>>("paper");
   method.iterations = 10;
-  method.energy.disparities = scene.disparities;
-  const auto add = [&](const char* what, const std::string& caption, const In<Frame>& picture) {
-    study.pictures.add("Fig. 1", scene.name + ": " + caption, prefix + what, picture);
-  };
-  const auto colors = [&](const DisparityField& field) {
-    return color_disparity(field, {.min = 0, .max = float(scene.disparities - 1)});
+  method.energy.disparities = disparities;
+  return method;
+}
+
+BeliefPropagation<DisplacementEnergy> motion_method() {
+  auto method = preset<BeliefPropagation<DisplacementEnergy>>("paper");
+  method.iterations = 10;
+  method.energy.max_displacement = 5;
+  return method;
+}
+
+/// Fig. 1: left image, truth, WTA, ICM, belief propagation. Files begin with `prefix`.
+void draw_disparities(const Study& study, const StereoScene& scene, const std::string& prefix) {
+  const auto method = stereo_method(scene.disparities);
+  const auto add = study.pictures.of("Fig. 1", scene.name, prefix);
+  const auto solved = [&](const StereoMethod& solver) {
+    return estimate_disparity(scene.left, scene.right, solver, {.device = study.device});
   };
   add("left", "left image", scene.left);
-  add("truth", "truth", colors(scene.truth));
-  struct Solver {
-    const char *file, *caption;
-    StereoMethod method;
-  };
-  const Solver solvers[] = {
-      {"wta", "WTA", WinnerTakesAll<StereoEnergy>{method.energy}},
-      {"icm", "ICM, 10 sweeps", Icm<StereoEnergy>{method.energy, 10, SiteOrder::all_at_once}},
-      {"bp", "belief propagation, 5 levels x 10", method}};
-  for (const Solver& solver : solvers) {
-    const DisparityField field =
-        estimate_disparity(scene.left, scene.right, solver.method, {.device = study.device});
-    add(solver.file, solver.caption, colors(field));
-    if (&solver == std::end(solvers) - 1)
-      add("bp-error", "its error, white from 2 px on", color_errors(field, scene.truth, 2));
-  }
+  add("truth", "truth", colors_of(scene.truth, scene.disparities));
+  add("wta", "WTA", colors_of(solved(WinnerTakesAll<StereoEnergy>{method.energy}), scene.disparities));
+  const Icm<StereoEnergy> icm{method.energy, 10, SiteOrder::all_at_once};
+  add("icm", "ICM, 10 sweeps", colors_of(solved(icm), scene.disparities));
+  const DisparityField field = solved(method);
+  add("bp", "belief propagation, 5 levels x 10", colors_of(field, scene.disparities));
+  add("bp-error", "its error, white from 2 px on", color_errors(field, scene.truth, 2));
 }
 
 /// Fig. 2: the older image, its motion in colors and as arrows.
 void draw_motion(const Study& study, const std::string& name, const std::string& prefix,
                  const In<Frame>& older, const In<Frame>& newer) {
-  auto method = preset<BeliefPropagation<DisplacementEnergy>>("paper");
-  method.iterations = 10;
-  method.energy.max_displacement = 5;
-  const FlowField flow = estimate_flow(older, newer, method, {.device = study.device});
-  const auto add = [&](const char* what, const char* caption, const In<Frame>& picture) {
-    study.pictures.add("Fig. 2", name + ": " + caption, prefix + what, picture);
-  };
+  const FlowField flow = estimate_flow(older, newer, motion_method(), {.device = study.device});
+  const auto add = study.pictures.of("Fig. 2", name, prefix);
   add("older", "older image", older);
   add("colors", "motion, full color 7 px", with_legend(color_flow(flow, {.max_motion = 7}), {}, 7));
   add("arrows", "motion as arrows, twice its length", draw_arrows(older, flow, {.step = 16, .scale = 2}));
@@ -66,15 +61,11 @@ float largest(const DisparityField& field) {
 void draw_clouds(const Study& study) {
   const Scene scene = render_scene("clouds", {.size = study.size({320, 320}), .frames = 4, .seed = 2});
   const FrameBuffer &left = scene.frames[0], &right = scene.frames[1], &next = scene.frames[2];
-  const auto add = [&](const char* what, const std::string& caption, const In<Frame>& picture) {
-    study.pictures.add("Clouds", "clouds: " + caption, std::string("grauer_gray-clouds-") + what, picture);
-  };
+  const auto add = study.pictures.of("Clouds", "clouds", "grauer_gray-clouds-");
   add("left", "image of the left satellite", left);
 
   const float most = largest(scene.disparity[0]);
-  auto stereo = preset<BeliefPropagation<StereoEnergy>>("paper");
-  stereo.iterations = 10;
-  stereo.energy.disparities = int(std::ceil(most)) + 1;
+  const auto stereo = stereo_method(int(std::ceil(most)) + 1);
   const auto heights = [&](const DisparityField& field) {
     return color_disparity(field, {.min = 0, .max = most, .show_invalid = true});
   };
@@ -83,9 +74,7 @@ void draw_clouds(const Study& study) {
   add("heights", "belief propagation", heights(disparity));
   add("heights-error", "its error, white from 2 px on", color_errors(disparity, scene.disparity[0], 2));
 
-  auto motion = preset<BeliefPropagation<DisplacementEnergy>>("paper");
-  motion.iterations = 10;
-  motion.energy.max_displacement = 5;
+  BeliefPropagation<DisplacementEnergy> motion = motion_method();
   motion.energy.cost.presmooth = 1;
   const auto arrows = [&](const FlowField& flow) {
     constexpr float scale = 6;

@@ -1,47 +1,85 @@
 // SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 
-#include "grauer_gray/runs.hpp"
+#include "common/study.hpp"
 
 namespace parafield::bench {
 namespace {
 
-/// Bandwidth stated by the maker, bytes per second; NaN for other devices.
-double bandwidth(const Device& device) {
-  const std::string name = describe_device(device).name;
-  const auto is = [&](const char* part) { return name.find(part) != std::string::npos; };
-  if (is("H100 80GB HBM3")) return 3.35e12;
-  if (is("H200")) return 4.8e12;
-  return NAN;
+/// Run of belief propagation that is timed. Other parameters are the paper's.
+struct Run {
+  enum class Task { stereo, motion };
+  Task task = Task::stereo;
+  Size size;
+  int range = 0;  ///< number of disparities, or max_displacement
+  int levels = 5, iterations = 7, blocks = 1;
+
+  int labels() const { return task == Task::stereo ? range : (2 * range + 1) * (2 * range + 1); }
+  std::string steps() const { return fmt::format("{} x {}", levels, iterations); }
+};
+
+template <class Task, class Energy>
+Call call_of(const Study& study, const Run& run, Precision precision, Memory memory, Energy energy,
+             Layers (*render)(Size, int, bool), std::initializer_list<int> ranges) {
+  std::vector<FrameBuffer> frames;
+  for (const int range : ranges) {
+    Layers layers = render(run.size, std::max(1, range), false);
+    frames.push_back(std::move(layers.frame0));
+    frames.push_back(std::move(layers.frame1));
+  }
+  auto method = preset<BeliefPropagation<Energy>>("paper");
+  method.energy = energy;
+  method.levels = run.levels;
+  method.iterations = run.iterations;
+  method.precision = precision;
+  method.blocks = run.blocks;
+  return pair_call<Task>(method, study.device, std::move(frames), memory);
 }
 
-/// Milliseconds for the values that iterations must move: for each label of half of the pixels four messages
-/// in, four out and a data cost.
-double floor_ms(const Run& run, Precision precision, double bandwidth) {
-  double pixels = 0;
-  Size size = run.size;
-  for (int level = 0; level < levels_of(run.levels, run.size); ++level) {
-    pixels += double(size.width) * size.height;
-    size = {(size.width + 1) / 2, (size.height + 1) / 2};
+Call call_of(const Study& study, const Run& run, Precision precision, Memory memory) {
+  const int range = run.range;
+  if (run.task == Run::Task::stereo) {
+    StereoEnergy energy = preset<BeliefPropagation<StereoEnergy>>("paper").energy;
+    energy.disparities = range;
+    return call_of<Stereo>(study, run, precision, memory, energy, render_stereo,
+                           {range, range * 3 / 4, range / 2});
   }
-  const double values = pixels / 2 * run.labels() * 9 * run.iterations;
-  return values * (precision == Precision::exact ? 4 : 2) / bandwidth * 1e3;
+  DisplacementEnergy energy = preset<BeliefPropagation<DisplacementEnergy>>("paper").energy;
+  energy.max_displacement = range;
+  return call_of<Flow>(study, run, precision, memory, energy, render_motion, {range, range - 1, range - 2});
+}
+
+/// The run with the study's size.
+Run scaled(const Study& study, Run run) {
+  run.size = study.size(run.size);
+  if (run.task == Run::Task::stereo) run.range = std::min(run.range, run.size.width);
+  return run;
+}
+
+/// Times of a run on three pairs of rendered frames in turn, with frames and result in `memory`. NaN if the
+/// device has too little memory.
+Times times_of(const Study& study, const Run& run, Precision precision, Memory memory) {
+  try {
+    return time_in_turn({call_of(study, run, precision, memory)}, study.effort).front();
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::memory) throw;
+    return {NAN, NAN, NAN, NAN};
+  }
 }
 
 Table peer_table(const Study& study) {
   Table table{
       "Beside a public code",
       "Belief propagation of stereo, with frames and disparities in the device's memory: smoothing (sigma "
-      "1), "
-      "data costs, all levels and the result are included; three pairs in turn. Messages have 32 bits "
-      "(`exact`) or 16 (`fast`). Floor: labels x 9 values x half the pixels x iterations, summed over the "
-      "levels, of 4 or 2 bytes, at the memory's bandwidth as its maker states it; values that stay in caches "
-      "go below it. Peer: a public CUDA code on an H100, with 32-bit floats (`exact`) or bf16 (`fast`); for "
-      "the first size there is one figure.",
-      {"size", "labels", "levels x iterations", "precision", "ms", "least ms", "floor ms",
-       "share of the floor", "peer ms (H100)"},
-      {}};
-  table.published_columns = {"peer ms (H100)"};
+      "1), data costs, all levels and the result are included; three pairs in turn. Messages have 32 bits "
+      "(`exact`) or 16 (`fast`). Peer: a public CUDA code on an H100, with 32-bit floats (`exact`) or bf16 "
+      "(`fast`); for the first size there is one figure.",
+      {"size", "labels", "levels x iterations", "precision", "ms", "least ms", "peer ms (H100)"},
+      {},
+      {"peer ms (H100)"}};
   struct Peer {
     Size size;
     int labels;
@@ -51,21 +89,12 @@ Table peer_table(const Study& study) {
                                    {{450, 375}, 64, {4.4, 2.9}},
                                    {{900, 750}, 128, {40.1, 24.7}},
                                    {{900, 750}, 256, {98, 85}}};
-  const double moved = bandwidth(study.device);
   for (const Peer& peer : peers)
     for (const Precision precision : precisions) {
       const Run run = scaled(study, {.size = peer.size, .range = peer.labels});
       const Times times = times_of(study, run, precision, memory_of(study.device));
-      const double floor = floor_ms(run, precision, moved);
-      table.rows.push_back({size_text(run.size),
-                            run.labels(),
-                            run.steps(),
-                            name_of(precision),
-                            {times.median, 3},
-                            {times.min, 3},
-                            {floor, 3},
-                            {floor / times.median, 2},
-                            {peer.ms[std::size_t(precision)], 2}});
+      table.add(size_text(run.size), run.labels(), run.steps(), name_of(precision), Cell(times.median, 3),
+                Cell(times.min, 3), Cell(peer.ms[std::size_t(precision)], 2));
     }
   return table;
 }
@@ -79,8 +108,8 @@ Table paper_table(const Study& study) {
       "of the same size replace its satellite images.",
       {"run", "size", "labels", "levels x iterations", "precision", "ms", "ms from and to the host",
        "paper: GPU ms", "with transfers", "CPU ms"},
-      {}};
-  table.published_columns = {"paper: GPU ms", "with transfers", "CPU ms"};
+      {},
+      {"paper: GPU ms", "with transfers", "CPU ms"}};
   struct Measured {
     const char* what;
     Run run;
@@ -93,22 +122,14 @@ Table paper_table(const Study& study) {
       {"clouds, stereo", {stereo, satellite, 15, 5, 10}, NAN, 500, 1300},
       {"clouds, motion, 4 blocks", {motion, satellite, 5, 4, 10, 4}, NAN, 4500, NAN},
       {"clouds, motion, whole", {motion, satellite, 5, 5, 10}, NAN, NAN, 15000}};
-  const bool gpu = !memory_of(study.device).on_host();
   for (const Measured& measured : runs)
     for (const Precision precision : precisions) {
       const Run run = scaled(study, measured.run);
       const Times resident = times_of(study, run, precision, memory_of(study.device));
-      const Times host = gpu ? times_of(study, run, precision, Memory::host()) : Times{NAN, NAN};
-      table.rows.push_back({measured.what,
-                            size_text(run.size),
-                            run.labels(),
-                            run.steps(),
-                            name_of(precision),
-                            {resident.median, 3},
-                            {host.median, 3},
-                            {measured.gpu, 0},
-                            {measured.with_transfers, 0},
-                            {measured.cpu, 0}});
+      const Times host = study.on_cuda() ? times_of(study, run, precision, Memory::host()) : Times{NAN};
+      table.add(measured.what, size_text(run.size), run.labels(), run.steps(), name_of(precision),
+                Cell(resident.median, 3), Cell(host.median, 3), Cell(measured.gpu, 0),
+                Cell(measured.with_transfers, 0), Cell(measured.cpu, 0));
     }
   return table;
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <functional>
 
-#include "common/scenes.hpp"
-#include "jodoin/study.hpp"
+#include "common/study.hpp"
 
 namespace parafield::bench {
 namespace {
@@ -27,35 +28,18 @@ Outcome solve(const Study& study, const Pair& pair, const FlowMethod& method) {
 
 constexpr const char* solvers[] = {"WTA", "ICM all at once", "ICM colored", "SA"};
 
-/// Parameters of annealing.
-struct Annealed {
-  int sweeps = 500;
-  float t_max = 1, t_min = 0.05f;
-};
-
-/// Outcomes of the solvers, in the order of `solvers`. `energies`: one for each solver.
+/// Outcomes of the solvers, in the order of `solvers`.
 template <class Scene, class Energy>
-std::vector<Outcome> outcomes(const Study& study, const Scene& scene, const std::array<Energy, 4>& energies,
-                              Annealed annealed) {
-  const int sweeps = study.quick ? 5 : annealed.sweeps;
-  return {solve(study, scene, WinnerTakesAll<Energy>{energies[0]}),
-          solve(study, scene, Icm<Energy>{energies[1], 10, SiteOrder::all_at_once}),
-          solve(study, scene, Icm<Energy>{energies[2], 12, SiteOrder::colored}),
-          solve(study, scene, Annealing<Energy>{energies[3], sweeps, annealed.t_max, annealed.t_min})};
+std::vector<Outcome> outcomes(const Study& study, const Scene& scene, const Energy& energy) {
+  return {solve(study, scene, WinnerTakesAll<Energy>{energy}),
+          solve(study, scene, Icm<Energy>{energy, 10, SiteOrder::all_at_once}),
+          solve(study, scene, Icm<Energy>{energy, 12, SiteOrder::colored}),
+          solve(study, scene, Annealing<Energy>{energy, study.quick ? 5 : 500, 1, 0.05f})};
 }
 
-template <class Energy>
-std::array<Energy, 4> for_all(const Energy& energy) {
-  return {energy, energy, energy, energy};
-}
+}  // namespace
 
-std::vector<std::string> columns(std::initializer_list<const char*> first, const char* suffix) {
-  std::vector<std::string> list(first.begin(), first.end());
-  for (const char* solver : solvers) list.push_back(fmt::format("{}{}", solver, suffix));
-  return list;
-}
-
-Table fixed_table(const Study& study, const LabelScenes& scenes) {
+std::vector<Table> quality_tables(const Study& study) {
   Table table{
       "One energy for all solvers",
       "Stereo, Grauer-Gray's model: 0.07 min(|difference of luma|, 15), presmoothing 1, no aggregation, "
@@ -64,134 +48,86 @@ Table fixed_table(const Study& study, const LabelScenes& scenes) {
       "smoothness min(0.3 (|du| + |dv|), 1.5) over 4 neighbors; error: endpoint error in px. ICM: 10 sweeps "
       "all at once, or 12 colored ones; SA: 500 sweeps, temperature 1 to 0.05. `order` holds if the energies "
       "fall from left to right.",
-      columns({"scene", "labels"}, ""),
-      {}};
+      {"scene", "labels"}};
+  table.columns.insert(table.columns.end(), std::begin(solvers), std::end(solvers));
   table.columns.push_back("order");
   for (const char* solver : solvers) table.columns.push_back(fmt::format("{}: error", solver));
-
-  const auto add = [&](const std::string& name, int labels, const std::vector<Outcome>& found, int decimals) {
+  const auto add = [&](const std::string& name, int labels, int decimals, const std::vector<Outcome>& found) {
     std::vector<Cell> row{name, labels};
-    bool order = true;
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      row.push_back({found[i].energy, 0});
-      order &= i == 0 || found[i].energy < found[i - 1].energy;
-    }
-    row.push_back(order ? "holds" : "does not hold");
+    for (const Outcome& outcome : found) row.push_back({outcome.energy, 0});
+    row.push_back(std::ranges::adjacent_find(found, std::less_equal{}, &Outcome::energy) == found.end()
+                      ? "holds"
+                      : "does not hold");
     for (const Outcome& outcome : found) row.push_back({outcome.error, decimals});
     table.rows.push_back(std::move(row));
   };
-  const Smoothness pair{.beta = 1, .smoothness_truncation = 1.7f, .neighbors = 4};
+  StereoEnergy stereo{.cost = {.weight = 0.07f, .truncation = 15, .presmooth = 1},
+                      .smoothness = {.beta = 1, .smoothness_truncation = 1.7f, .neighbors = 4}};
+  const DisplacementEnergy flow{.max_displacement = 5,
+                                .cost = {.rgb = true, .weight = 0.1f, .truncation = 10},
+                                .smoothness = {.beta = 0.3f, .smoothness_truncation = 5, .neighbors = 4}};
+  const LabelScenes scenes = label_scenes(study);
   for (const StereoScene& scene : scenes.stereo) {
-    const StereoEnergy energy{.disparities = scene.disparities,
-                              .cost = {.weight = 0.07f, .truncation = 15, .presmooth = 1},
-                              .smoothness = pair};
-    add(scene.name, scene.disparities, outcomes(study, scene, for_all(energy), {}), 2);
+    stereo.disparities = scene.disparities;
+    add(scene.name, scene.disparities, 2, outcomes(study, scene, stereo));
   }
-  const DisplacementEnergy energy{.max_displacement = 5,
-                                  .cost = {.rgb = true, .weight = 0.1f, .truncation = 10},
-                                  .smoothness = {.beta = 0.3f, .smoothness_truncation = 5, .neighbors = 4}};
-  for (const Pair& scene : scenes.flow)
-    add(scene.name + ", flow", 121, outcomes(study, scene, for_all(energy), {}), 3);
-  return table;
+  for (const Pair& pair : scenes.flow) add(pair.name + ", flow", 121, 3, outcomes(study, pair, flow));
+  return {std::move(table)};
 }
 
-/// Window and smoothness that suit a solver.
-template <class Energy>
-struct Suiting {
-  int aggregation;
-  float sigma, beta;
+namespace {
 
-  Energy of(Energy energy) const {
-    energy.cost.data = DataTerm::mix, energy.cost.rgb = true;
-    energy.cost.aggregation = aggregation, energy.cost.aggregation_sigma = sigma;
-    energy.smoothness = {.beta = beta, .smoothness_truncation = 5, .neighbors = 4, .edge_scale = 15};
-    return energy;
-  }
-};
+constexpr Size size{160, 120};
 
-template <class Energy>
-std::array<Energy, 4> suiting(const Energy& energy, const std::array<Suiting<Energy>, 3>& solvers) {
-  return {solvers[0].of(energy), solvers[1].of(energy), solvers[1].of(energy), solvers[2].of(energy)};
-}
-
-Table tuned_table(const Study& study, const LabelScenes& scenes) {
-  Table table{
-      "An energy for each solver",
-      "Errors as above. Data term `mix` in color (census, absolute difference, gradient); linear smoothness "
-      "with truncation 5 over 4 neighbors, weaker at image edges (edge_scale 15). Window and beta were "
-      "chosen "
-      "for each solver by a few trials on these scenes: WTA a gaussian window of 13 (sigma 2.6); both ICM a "
-      "mean over 7x7 and beta 1.2 (stereo), or 11x11 and 0.6 (displacement); SA no window and beta 0.6 "
-      "(stereo), or 3x3 and 0.6 (displacement). No sub-pixel refinement, left-right check or median.",
-      columns({"scene", "labels"}, ""),
-      {}};
-  const auto add = [&](const std::string& name, int labels, const std::vector<Outcome>& found, int decimals) {
-    std::vector<Cell> row{name, labels};
-    for (const Outcome& outcome : found) row.push_back({outcome.error, decimals});
-    table.rows.push_back(std::move(row));
-  };
-  for (const StereoScene& scene : scenes.stereo)
-    add(scene.name, scene.disparities,
-        outcomes(study, scene,
-                 suiting(StereoEnergy{.disparities = scene.disparities},
-                         {{{13, 2.6f, 0.6f}, {7, 0, 1.2f}, {1, 0, 0.6f}}}),
-                 {}),
-        2);
-  for (const Pair& scene : scenes.flow)
-    add(scene.name + ", flow", 121,
-        outcomes(study, scene,
-                 suiting(DisplacementEnergy{.max_displacement = 5},
-                         {{{13, 2.6f, 0.6f}, {11, 0, 0.6f}, {3, 0, 0.6f}}}),
-                 {}),
-        3);
-  return table;
-}
-
-/// Scores of the masks of a sequence, against the labels of the newer frame of each pair, without the first
-/// three frames.
-MaskScores detected(const Study& study, const std::filesystem::path& folder, const DetectionMethod& method) {
-  constexpr int first = 861, last = 900, left_out = 3;
-  MaskScores scores;
-  std::optional<MotionDetector> detector;
-  for (int i = first; i <= last; ++i) {
-    const FrameBuffer frame = read_frame(folder / "gray" / fmt::format("in{:06}.png", i));
-    if (!detector) detector.emplace(method, frame.size(), DetectionOptions{.device = study.device});
-    const MotionMask* mask = detector->push(frame);
-    if (mask && i >= first + left_out)
-      scores += evaluate(*mask, read_frame(folder / "groundtruth" / fmt::format("gt{:06}.png", i)));
-  }
-  return scores;
-}
-
-Table detection_table(const Study& study, const std::filesystem::path& folder) {
-  Table table{
-      "Motion detection, CDnet's highway",
-      "40 frames of 320x240, each compared with the one before. Masks are scored against the labels of "
-      "the newer frame by CDnet's rules, without the first 3 frames; beta 1.",
-      {"method", "m_p, sigma, beta_t", "F1", "precision", "recall"},
-      {}};
-  const auto add = [&](const char* name, const char* parameters, const DetectionMethod& method) {
-    const MaskScores scores = detected(study, folder, method);
-    table.rows.push_back({name, parameters, {scores.f1, 3}, {scores.precision, 3}, {scores.recall, 3}});
-  };
-  add("threshold 11", "(WTA, m_p 22)", WinnerTakesAll<ChangeEnergy>{{.mean = 22, .temporal = 0}});
-  add("ICM 10", "12, 15, 0", Icm<ChangeEnergy>{{.mean = 12, .sigma = 15, .temporal = 0}, 10});
-  add("ICM 10, temporal prior", "12.2, 15, 1", Icm<ChangeEnergy>{{.mean = 12.2f, .sigma = 15}, 10});
-  add("ICM 50, temporal prior", "14, 15, 1", Icm<ChangeEnergy>{{.mean = 14, .sigma = 15}, 50});
-  add("SA 60, T 6 to 0.2", "12, 22, 0",
-      Annealing<ChangeEnergy>{{.mean = 12, .sigma = 22, .temporal = 0}, 60, 6, 0.2f});
-  return table;
+/// Draws a frame, the truth, and the results of WTA, ICM and annealing. draw(method) returns a result's picture.
+template <class Energy, class Draw>
+void draw_scene(const Study& study, const char* scene, const In<Frame>& frame, const char* caption,
+                const In<Frame>& truth, Icm<Energy> icm, Annealing<Energy> annealing, Draw draw) {
+  const auto add = study.pictures.of("Fig. 1", scene, fmt::format("jodoin-{}-", scene));
+  add("frame", caption, frame);
+  add("truth", "truth", truth);
+  add("wta", "WTA", draw(WinnerTakesAll<Energy>{icm.energy}));
+  add("icm", fmt::format("ICM, {} sweeps", icm.sweeps), draw(icm));
+  const std::string text = fmt::format("SA, {} sweeps", annealing.sweeps);
+  if (study.quick) annealing.sweeps = 5;
+  add("sa", text, draw(annealing));
 }
 
 }  // namespace
 
-std::vector<Table> quality_tables(const Study& study) {
-  const LabelScenes all = label_scenes(study);
-  std::vector<Table> tables{fixed_table(study, all), tuned_table(study, all)};
-  if (!study.data || study.quick) return tables;
-  const auto highway = *study.data / "cdnet" / "highway_a";
-  if (std::filesystem::exists(highway)) tables.push_back(detection_table(study, highway));
-  return tables;
+void draw_label_fields(const Study& study) {
+  const Layers change = render_change(size);
+  const ChangeEnergy moving{.mean = 22, .sigma = 15};
+  draw_scene(study, "detection", change.frame1, "newer frame", black_and_white(change.moved),
+             Icm<ChangeEnergy>{moving, 10}, Annealing<ChangeEnergy>{moving, 60, 6, 0.2f},
+             [&](const DetectionMethod& method) {
+               return black_and_white(
+                   detect_motion(change.frame0, change.frame1, method, {.device = study.device}).moving);
+             });
+
+  const Layers motion = render_motion(size, 5);
+  const DisplacementEnergy displacement{
+      .max_displacement = 5,
+      .cost = {.weight = 0.07f, .truncation = 15},
+      .smoothness = {.beta = 0.3f, .smoothness_truncation = 5, .neighbors = 4}};
+  const auto colors = [](const FlowField& flow) { return color_flow(flow, {.max_motion = 7}); };
+  draw_scene(study, "motion", motion.frame0, "first frame", colors(motion.flow),
+             Icm<DisplacementEnergy>{displacement, 10, SiteOrder::all_at_once},
+             Annealing<DisplacementEnergy>{displacement, 500, 1, 0.05f}, [&](const FlowMethod& method) {
+               return colors(estimate_flow(motion.frame0, motion.frame1, method, {.device = study.device}));
+             });
+
+  const int disparities = 16;
+  const StereoScene scene = stereo_scene(render_stereo(size, disparities), disparities);
+  const StereoEnergy stereo{.disparities = disparities,
+                            .cost = {.weight = 0.07f, .truncation = 15},
+                            .smoothness = {.beta = 1, .smoothness_truncation = 1.7f}};
+  draw_scene(study, "stereo", scene.left, "left image", colors_of(scene.truth, disparities),
+             Icm<StereoEnergy>{stereo, 10, SiteOrder::all_at_once},
+             Annealing<StereoEnergy>{stereo, 500, 1, 0.05f}, [&](const StereoMethod& method) {
+               return colors_of(estimate_disparity(scene.left, scene.right, method, {.device = study.device}),
+                                disparities);
+             });
 }
 
 }  // namespace parafield::bench

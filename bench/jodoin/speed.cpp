@@ -3,8 +3,7 @@
 
 #include <array>
 
-#include "common/scenes.hpp"
-#include "jodoin/study.hpp"
+#include "common/study.hpp"
 
 namespace parafield::bench {
 namespace {
@@ -37,6 +36,12 @@ class Comparison {
   void add(const Method& method) {
     for (const Device& device : devices()) add_line(device, method, {}, 0, 0);
   }
+  /// Adds ICM and annealing.
+  template <class Energy>
+  void add_sweeping(const Energy& energy) {
+    add_swept([&](int sweeps) { return Icm<Energy>{energy, sweeps, SiteOrder::all_at_once}; }, icm_sweeps);
+    add_swept([&](int sweeps) { return Annealing<Energy>{energy, sweeps, 20, 0.5f}; }, annealing_sweeps);
+  }
 
   /// Lines of the methods in the order in which they were added: serial and device.
   std::vector<std::array<Line, 2>> run() const {
@@ -57,8 +62,14 @@ class Comparison {
   std::array<Device, 2> devices() const { return {Device::cpu(1), study_.device}; }
   void add_line(const Device& device, const Method& first, const Method& second, int few, int many) {
     points_.emplace_back(few, many);
-    calls_.push_back(pair_call<Task>(first, device, layers_.frame0, layers_.frame1));
-    if (many > few) calls_.push_back(pair_call<Task>(second, device, layers_.frame0, layers_.frame1));
+    const auto add_call = [&](const Method& method) {
+      std::vector<FrameBuffer> pair;
+      for (const FrameBuffer* frame : {&layers_.frame0, &layers_.frame1})
+        pair.push_back(frame->to(memory_of(device)));
+      calls_.push_back(pair_call<Task>(method, device, pair, memory_of(device)));
+    };
+    add_call(first);
+    if (many > few) add_call(second);
   }
 
   const Study& study_;
@@ -111,27 +122,33 @@ void add_rows(Table& table, const std::vector<Cell>& setting, Compare compare) {
 std::vector<int> lattices(const Study& study) {
   return study.quick ? std::vector{64} : std::vector{64, 128, 256, 512, 1024};
 }
-int base_lattice(const Study& study) { return study.quick ? 64 : 256; }
+
+/// Whole runs of ICM and annealing.
+template <class Task, class Energy>
+std::vector<Compared> sweeping(const Study& study, const Layers& layers, const Energy& energy) {
+  Comparison<Task> comparison(study, layers);
+  comparison.add_sweeping(energy);
+  const auto lines = comparison.run();
+  return {whole("ICM", lines[0], icm_sweeps), whole("SA", lines[1], annealing_sweeps)};
+}
 
 Table detection_table(const Study& study) {
-  Table table{"Fig. 2: motion detection", "Two labels, eight neighbors.", columns({"lattice", "solver"}), {}};
+  Table table{
+      "Fig. 2: motion detection",
+      fmt::format(
+          "In all tables of Fig. 2 `serial` is one CPU thread of this library, vectorized ({}); the paper's "
+          "is plain C++ on an Athlon. `ms` and the factor are those of {}. Each run takes one pair of a "
+          "rendered scene, with frames and result in the device's memory; times are the least of runs timed "
+          "in turn. ICM takes {} sweeps, all at once, SA {}. On a CPU 2 and 6 sweeps are timed: the "
+          "difference gives the time of a sweep, from which the rest is computed; on a GPU no sweep and all "
+          "sweeps are timed. The paper finds factors of about 10 to 100 (GeForce 6800 GT, Athlon 2.5 GHz), "
+          "larger for color, and smaller for WTA. Two labels, eight neighbors.",
+          describe_device(Device::cpu(1)).instruction_set,
+          command::device_text(describe_device(study.device)), icm_sweeps, annealing_sweeps),
+      columns({"lattice", "solver"})};
   for (const int side : lattices(study))
-    add_rows(table, {size_text({side, side})}, [&](bool color) -> std::vector<Compared> {
-      const Layers layers = render_change({side, side}, color);
-      const ChangeEnergy energy{.rgb = color};
-      Comparison<Detection> comparison(study, layers);
-      comparison.add_swept(
-          [&](int sweeps) {
-            return Icm<ChangeEnergy>{energy, sweeps, SiteOrder::all_at_once};
-          },
-          icm_sweeps);
-      comparison.add_swept(
-          [&](int sweeps) {
-            return Annealing<ChangeEnergy>{energy, sweeps, 20, 0.5f};
-          },
-          annealing_sweeps);
-      const auto lines = comparison.run();
-      return {whole("ICM", lines[0], icm_sweeps), whole("SA", lines[1], annealing_sweeps)};
+    add_rows(table, {size_text({side, side})}, [&](bool color) {
+      return sweeping<Detection>(study, render_change({side, side}, color), ChangeEnergy{.rgb = color});
     });
   return table;
 }
@@ -139,30 +156,16 @@ Table detection_table(const Study& study) {
 Table displacement_table(const Study& study) {
   Table table{"Fig. 2: displacement estimation",
               "Absolute differences, no aggregation, linear smoothness over eight neighbors, beta 4.",
-              columns({"lattice", "d_max", "solver"}),
-              {}};
+              columns({"lattice", "d_max", "solver"})};
   const auto add = [&](int side, int most) {
-    add_rows(table, {size_text({side, side}), most}, [&](bool color) -> std::vector<Compared> {
-      const Layers layers = render_motion({side, side}, most, color);
-      const DisplacementEnergy energy{.max_displacement = most, .cost = {.rgb = color}};
-      Comparison<Flow> comparison(study, layers);
-      comparison.add_swept(
-          [&](int sweeps) {
-            return Icm<DisplacementEnergy>{energy, sweeps, SiteOrder::all_at_once};
-          },
-          icm_sweeps);
-      comparison.add_swept(
-          [&](int sweeps) {
-            return Annealing<DisplacementEnergy>{energy, sweeps, 20, 0.5f};
-          },
-          annealing_sweeps);
-      const auto lines = comparison.run();
-      return {whole("ICM", lines[0], icm_sweeps), whole("SA", lines[1], annealing_sweeps)};
+    add_rows(table, {size_text({side, side}), most}, [&](bool color) {
+      return sweeping<Flow>(study, render_motion({side, side}, most, color),
+                            DisplacementEnergy{.max_displacement = most, .cost = {.rgb = color}});
     });
   };
   for (const int side : lattices(study)) add(side, 4);
   for (const int most : {2, 6})
-    if (!study.quick) add(base_lattice(study), most);
+    if (!study.quick) add(256, most);
   return table;
 }
 
@@ -170,14 +173,11 @@ Table stereo_table(const Study& study) {
   Table table{
       "Fig. 2: stereo, its tasks apart",
       "Absolute differences, linear smoothness over four neighbors, beta 4. The time of a task is a "
-      "difference "
-      "of whole runs. `DSI and WTA`: a WTA run without aggregation (frames are converted, costs computed, "
-      "the "
-      "least ones kept; costs are not stored, so the two cannot be told apart). `aggregation`: WTA with the "
-      "window, less that. `ICM` and `SA`: their sweeps alone. `WTA, all`: the whole run with the window. A "
-      "difference smaller than the noise has no factor.",
-      columns({"lattice", "D_max", "window", "task"}),
-      {}};
+      "difference of whole runs. `DSI and WTA`: a WTA run without aggregation (frames are converted, costs "
+      "computed, the least ones kept; costs are not stored, so the two cannot be told apart). "
+      "`aggregation`: WTA with the window, less that. `ICM` and `SA`: their sweeps alone. `WTA, all`: the "
+      "whole run with the window. A difference smaller than the noise has no factor.",
+      columns({"lattice", "D_max", "window", "task"})};
   const auto add = [&](int side, int disparities, int window) {
     add_rows(table, {size_text({side, side}), disparities, window}, [&](bool color) -> std::vector<Compared> {
       const Layers layers = render_stereo({side, side}, disparities, color);
@@ -187,16 +187,7 @@ Table stereo_table(const Study& study) {
       Comparison<Stereo> comparison(study, layers);
       comparison.add(WinnerTakesAll<StereoEnergy>{plain});
       comparison.add(WinnerTakesAll<StereoEnergy>{energy});
-      comparison.add_swept(
-          [&](int sweeps) {
-            return Icm<StereoEnergy>{energy, sweeps, SiteOrder::all_at_once};
-          },
-          icm_sweeps);
-      comparison.add_swept(
-          [&](int sweeps) {
-            return Annealing<StereoEnergy>{energy, sweeps, 20, 0.5f};
-          },
-          annealing_sweeps);
+      comparison.add_sweeping(energy);
       const auto lines = comparison.run();
       const auto &dsi = lines[0], &all = lines[1];
       return {whole("DSI and WTA", dsi, 0),
@@ -208,31 +199,15 @@ Table stereo_table(const Study& study) {
   };
   for (const int side : lattices(study)) add(side, 16, 5);
   if (study.quick) return table;
-  for (const int disparities : {4, 8, 32}) add(base_lattice(study), disparities, 5);
-  for (const int window : {3, 7}) add(base_lattice(study), 16, window);
+  for (const int disparities : {4, 8, 32}) add(256, disparities, 5);
+  for (const int window : {3, 7}) add(256, 16, window);
   return table;
 }
 
 }  // namespace
 
 std::vector<Table> speed_tables(const Study& study) {
-  std::vector<Table> tables{detection_table(study), displacement_table(study), stereo_table(study)};
-  tables.front().note =
-      fmt::format(
-          "In all tables of Fig. 2 `serial` is one CPU thread of this library, vectorized ({}); the paper's "
-          "is "
-          "plain C++ on an Athlon. `ms` and the factor are those of {}. Each run takes one pair of a "
-          "rendered "
-          "scene, with frames and result in the device's memory; times are the least of runs timed in turn. "
-          "ICM takes {} sweeps, all at once, SA {}. On a CPU 2 and 6 sweeps are timed: the difference gives "
-          "the time of a sweep, from which the rest is computed; on a GPU no sweep and all sweeps are timed. "
-          "The paper finds factors of about 10 to 100 (GeForce 6800 GT, Athlon 2.5 GHz), larger for color, "
-          "and "
-          "smaller for WTA. ",
-          describe_device(Device::cpu(1)).instruction_set, device_text(study.device), icm_sweeps,
-          annealing_sweeps) +
-      tables.front().note;
-  return tables;
+  return {detection_table(study), displacement_table(study), stereo_table(study)};
 }
 
 }  // namespace parafield::bench

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: MIT
-// jodoin_study: the measurements of Jodoin, Mignotte and St-Amour (2005), repeated with this library.
-#include "jodoin/study.hpp"
+// jodoin_study: the measurements of Jodoin, Mignotte and St-Amour (2005), repeated with label fields.
+#include "common/study.hpp"
 
-int main(int argc, char** argv) {
-  using namespace parafield::bench;
-  const auto speed = [](const Study& study) {
-    std::vector<Table> tables = speed_tables(study);
-    tables.push_back(target_table(study));
-    return tables;
-  };
-  const auto pictures = [](const Study& study) {
-    if (study.pictures.wanted()) draw_label_fields(study);
-    return std::vector<Table>{};
-  };
-  return run_study(
-      argc, argv,
-      {.about = "Jodoin, Mignotte, St-Amour 2005: speed-up, energies and errors of label fields, pictures",
-       .title = "Jodoin's study of label fields",
-       .parts = {{.name = "speed", .tables = speed, .timed = true},
-                 {.name = "quality", .tables = quality_tables, .reads_sequences = true},
-                 {"pictures", pictures}},
-       .effort = {1, 30, 0.02}});
+namespace parafield::bench {
+
+/// Speed-up over one serial CPU thread (fig. 2): motion detection, displacement estimation and stereo.
+std::vector<Table> speed_tables(const Study& study);
+/// Energies and errors of the solvers, first with one energy for all, then with one chosen for each; motion
+/// detection.
+std::vector<Table> quality_tables(const Study& study);
+/// The label fields of each solver on rendered scenes: fig. 1.
+void draw_label_fields(const Study& study);
+
+StudyProgram study_program() {
+  return {.about = "Jodoin, Mignotte, St-Amour 2005: speed-up, energies and errors of label fields, pictures",
+          .title = "Jodoin's study of label fields",
+          .parts = {{"speed", speed_tables}, {"quality", quality_tables}},
+          .draw = draw_label_fields,
+          .effort = {1, 30, 0.02}};
 }
+
+}  // namespace parafield::bench

@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include "kim/inputs.hpp"
+#include "common/study.hpp"
+#include "kim/serial.hpp"
 
 namespace parafield::bench {
-namespace {
-
-struct Case {
-  Size labels;
-  int features;
-};
-
-}  // namespace
 
 std::vector<Table> form_tables(const Study& study) {
   Table table{
@@ -25,9 +18,8 @@ std::vector<Table> form_tables(const Study& study) {
           "as a graph. Then, beside the library's result, the share of the pixels that only one of them "
           "classifies, and of those whose flow differs among what both do.",
           size_text(study.size(qvga))),
-      {"program", "labels", "features", "ms", "over the library", "only one classifies %", "other label %"},
-      {}};
-  for (const Case& which : {Case{{4, 2}, 200}, Case{{5, 5}, 422}}) {
+      {"program", "labels", "features", "ms", "over the library", "only one classifies %", "other label %"}};
+  for (const Case& which : paper_cases) {
     const int labels = which.labels.width * which.labels.height;
     const MultiHypothesis method = paper_hypotheses(which.features);
     const std::vector<Guided> inputs = rotating_inputs(study, which.labels, which.features);
@@ -36,15 +28,9 @@ std::vector<Table> form_tables(const Study& study) {
         estimated(method, study.device, inputs[0].frame0, inputs[0].frame1, inputs[0].tracks);
     const auto add = [&](const std::string& name, double ms, double library_ms, const FlowField& flow) {
       const Difference off = difference(flow, expected);
-      if (!(off.other_valid < 0.01 && off.other_flow < 0.01))
-        throw Error(ErrorCode::device, fmt::format("{}: other labels than the library's", name));
-      table.rows.push_back({name,
-                            labels,
-                            which.features,
-                            {ms, 3},
-                            {ms / library_ms, 1},
-                            {100 * off.other_valid, 3},
-                            {100 * off.other_flow, 3}});
+      off.check_labels(name);
+      table.add(name, labels, which.features, Cell(ms, 3), Cell(ms / library_ms, 1),
+                Cell(100 * off.other_valid, 3), Cell(100 * off.other_flow, 3));
     };
 
     const auto serially = [&](Form form) {
@@ -60,7 +46,7 @@ std::vector<Table> form_tables(const Study& study) {
     add("serial C++, product", times[1].median, library, vote_serially(problems[0], Form::product));
     add("library, 1 CPU thread", library, library, expected);
 #ifdef PARAFIELD_HAS_CUDA
-    if (study.device.kind == Device::Kind::cuda)
+    if (study.on_cuda())
       for (const KernelTime& kernel : vote_kernel_times(study, problems, inputs, method))
         add(kernel.name, kernel.ms, kernel.library_ms, kernel.flow);
 #endif
@@ -80,8 +66,7 @@ std::vector<Table> exponential_tables(const Study& study) {
           "the exact precision decides. The paper computes: faster than its tables in constant memory or "
           "textures.",
           size_text(study.size(qvga)), features, LookUp::entries, LookUp::end),
-      {"program", "exponential", "ms", "over expf", "largest difference, px"},
-      {}};
+      {"program", "exponential", "ms", "over expf", "largest difference, px"}};
   const DirectInterpolation method = paper_interpolation(features);
   const std::vector<Guided> inputs = rotating_inputs(study, labels, features);
   const std::vector<Problem> problems = problems_of(inputs, paper_hypotheses(features));
@@ -92,7 +77,7 @@ std::vector<Table> exponential_tables(const Study& study) {
     const double off = difference(flow, expected).largest;
     if (!(off < 0.05))
       throw Error(ErrorCode::device, fmt::format("{}, {}: off by {} px", program, name, off));
-    table.rows.push_back({program, name, {ms, 4}, {ms / computed, 2}, {off, 5}});
+    table.add(program, name, Cell(ms, 4), Cell(ms / computed, 2), Cell(off, 5));
   };
 
   const auto serially = [&](Gauss gauss) {
@@ -108,7 +93,7 @@ std::vector<Table> exponential_tables(const Study& study) {
   add("serial C++", "table", times[1].median, computed, interpolate_serially(problems[0], Gauss::table));
   add("library, 1 CPU thread", "2^x, exact", times[2].median, computed, expected);
 #ifdef PARAFIELD_HAS_CUDA
-  if (study.device.kind == Device::Kind::cuda) {
+  if (study.on_cuda()) {
     const std::vector<KernelTime> kernels = interpolation_kernel_times(study, problems, inputs, method);
     for (const KernelTime& kernel : kernels)
       add(kernel.program, kernel.name.c_str(), kernel.ms, kernels.front().ms, kernel.flow);

@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "common/study.hpp"
+
 namespace parafield::bench {
 
 FlowField estimated(const FlowMethod& method, const Device& device, const Frame& frame0, const Frame& frame1,
@@ -89,41 +91,52 @@ Guided stretched(Size size, Size labels, int tracks, std::uint64_t seed) {
   return result;
 }
 
+std::vector<Guided> rotating_inputs(const Study& study, Size labels, int tracks) {
+  std::vector<Guided> inputs;
+  for (std::uint64_t seed = 1; seed <= 3; ++seed)
+    inputs.push_back(stretched(study.size(qvga), labels, tracks, seed));
+  return inputs;
+}
+
 Call guided_call(const FlowMethod& method, const Device& device, std::span<const Guided> inputs,
                  Memory memory, int batch) {
   struct Held {
     FrameBuffer frame0, frame1;
     Image<Track> tracks;
-    int count;
+    std::size_t count;
   };
-  struct State {
-    FlowEstimator estimator;
-    Timer timer;
-    std::vector<Held> inputs;
-    std::size_t next = 0;
-  };
-  FlowEstimator estimator(method, inputs.front().frame0.size(), {.device = device});
-  Timer timer(device, estimator.stream());
-  const auto state = std::make_shared<State>(State{std::move(estimator), std::move(timer), {}});
+  std::vector<Held> held;
   for (const Guided& input : inputs) {
-    const int count = int(input.tracks.size());
-    Image<Track> tracks({count, 1});
+    Image<Track> tracks({int(input.tracks.size()), 1});
     std::ranges::copy(input.tracks, tracks.view().data);
-    state->inputs.push_back({input.frame0.to(memory), input.frame1.to(memory), tracks.to(memory), count});
+    held.push_back(
+        {input.frame0.to(memory), input.frame1.to(memory), tracks.to(memory), input.tracks.size()});
   }
-  const auto call = [state, batch] {
-    state->timer.start();
-    for (int i = 0; i < batch; ++i) {
-      const Held& held = state->inputs[state->next++ % state->inputs.size()];
-      const Frame frames[] = {held.frame0, held.frame1};
-      FlowInput input{frames};
-      input.tracks = std::span(held.tracks.view().data, std::size_t(held.count));
-      state->estimator(input);
-    }
-    return state->timer.stop() / batch;
-  };
-  for (std::size_t i = 0; i < 2 * inputs.size(); ++i) call();  // allocates, records a graph
-  return call;
+  return estimator_call<Flow>(
+      method, device, inputs.front().frame0.size(), std::move(held), 2 * int(inputs.size()),
+      [](FlowEstimator& estimator, const std::vector<Held>& all, std::size_t turn) {
+        const auto& [frame0, frame1, tracks, count] = all[turn % all.size()];
+        const Frame frames[] = {frame0, frame1};
+        FlowInput input{frames};
+        input.tracks = std::span(tracks.view().data, count);
+        estimator(input);
+      },
+      batch);
+}
+
+double guided_ms(const FlowMethod& method, const Study& study, std::span<const Guided> inputs,
+                 const Effort& effort) {
+  return time_in_turn({guided_call(method, study.device, inputs, memory_of(study.device))}, effort)[0].median;
+}
+
+Effort slow_effort(const Study& study) { return study.quick ? study.effort : Effort{3, 100, 1}; }
+
+FrameBuffer classified(const FlowField& flow, float longest) {
+  FlowField shown = flow.to(Memory::host());
+  for (int y = 0; y < shown.size().height; ++y)
+    for (int x = 0; x < shown.size().width; ++x)
+      if (!shown.valid(x, y)) shown.u(x, y) = 1e10f;
+  return color_flow(shown, {.max_motion = longest});
 }
 
 }  // namespace parafield::bench

@@ -8,6 +8,8 @@
 /// Flow from given tracks.
 namespace parafield::bench {
 
+struct Study;
+
 using Tracks = std::vector<Track>;
 
 /// Flow from frames and tracks. Frames and flow are in host memory.
@@ -34,9 +36,22 @@ struct Guided {
 /// their flows on a grid of 1 px give `labels`.width x `labels`.height labels.
 Guided stretched(Size size, Size labels, int tracks, std::uint64_t seed = 1);
 
+/// Frames of several seeds with the same tracks, at 320x240.
+std::vector<Guided> rotating_inputs(const Study& study, Size labels, int tracks);
+
 /// A call that takes the inputs in turn, with inputs and flow in `memory`. It returns the milliseconds of one
 /// of `batch` calls, which do not wait for each other.
 Call guided_call(const FlowMethod& method, const Device& device, std::span<const Guided> inputs,
                  Memory memory, int batch = 1);
+
+/// Median of such calls, with inputs and flow in the memory of the study's device.
+double guided_ms(const FlowMethod& method, const Study& study, std::span<const Guided> inputs,
+                 const Effort& effort);
+
+/// Effort for calls that take a second.
+Effort slow_effort(const Study& study);
+
+/// Colors of a flow field: full at `longest` px, black where it is not valid.
+FrameBuffer classified(const FlowField& flow, float longest);
 
 }  // namespace parafield::bench

@@ -24,6 +24,9 @@ struct Accurate {
 struct OfDevice {
   __device__ float operator()(float d) const { return __expf(-d); }
 };
+struct Constant {
+  __device__ float operator()(float d) const { return LookUp{gauss_entries}(d); }
+};
 struct Textured {
   cudaTextureObject_t texture;
   __device__ float operator()(float d) const {
@@ -55,11 +58,6 @@ template <class Gauss>
 __global__ void interpolate_kernel(Planes frames, Sizes sizes, Spread spread, float threshold, Gauss gauss,
                                    FlowAt* flow) {
   interpolate_pixel(frames, sizes, spread, threshold, gauss, flow);
-}
-
-__global__ void interpolate_by_constant_kernel(Planes frames, Sizes sizes, Spread spread, float threshold,
-                                               FlowAt* flow) {
-  interpolate_pixel(frames, sizes, spread, threshold, LookUp{gauss_entries}, flow);
 }
 
 __global__ void interpolate_by_shared_kernel(Planes frames, Sizes sizes, Spread spread, float threshold,
@@ -157,27 +155,22 @@ void PaperKernels::interpolate(cudaStream_t stream, int turn, Exponential expone
   const dim3 grid = blocks_of(size_);
   const Planes frames = planes(turn);
   const Sizes sizes{features_, labels_};
+  const auto with = [&](auto gauss) {
+    launch(interpolate_kernel<decltype(gauss)>, grid, block, 0, stream, frames, sizes, spread_, threshold_,
+           gauss, flow_.get());
+  };
   switch (exponential) {
     case Exponential::accurate:
-      launch(interpolate_kernel<Accurate>, grid, block, 0, stream, frames, sizes, spread_, threshold_,
-             Accurate{}, flow_.get());
-      break;
+      return with(Accurate{});
     case Exponential::device:
-      launch(interpolate_kernel<OfDevice>, grid, block, 0, stream, frames, sizes, spread_, threshold_,
-             OfDevice{}, flow_.get());
-      break;
+      return with(OfDevice{});
     case Exponential::constant:
-      launch(interpolate_by_constant_kernel, grid, block, 0, stream, frames, sizes, spread_, threshold_,
-             flow_.get());
-      break;
-    case Exponential::shared:
-      launch(interpolate_by_shared_kernel, grid, block, 0, stream, frames, sizes, spread_, threshold_,
-             table_.get(), flow_.get());
-      break;
+      return with(Constant{});
     case Exponential::texture:
-      launch(interpolate_kernel<Textured>, grid, block, 0, stream, frames, sizes, spread_, threshold_,
-             Textured{texture_}, flow_.get());
-      break;
+      return with(Textured{texture_});
+    case Exponential::shared:
+      return launch(interpolate_by_shared_kernel, grid, block, 0, stream, frames, sizes, spread_, threshold_,
+                    table_.get(), flow_.get());
   }
 }
 

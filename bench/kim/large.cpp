@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kim/fields.hpp"
+#include "common/study.hpp"
 #include "kim/guided.hpp"
 
 namespace parafield::bench {
@@ -96,8 +96,7 @@ Table table_of(const Study& study, Size size) {
           "of a call with given tracks, frames and flow on the device.",
           poles.longest, given_tracks, most_tracks, 100 * poles.thin_share),
       {"tracks", "number", "method", "labels", "EPE", "right %", "thin: EPE", "thin: right %",
-       "unclassified %", "EPE of accepted", "ms"},
-      {}};
+       "unclassified %", "EPE of accepted", "ms"}};
   for (const bool given : {true, false}) {
     const Guided guided{poles.frame0.to(Memory::host()), poles.frame1.to(Memory::host()),
                         given ? poles.given : find_tracks(poles.frame0, poles.frame1, {}, study.device)};
@@ -108,38 +107,29 @@ Table table_of(const Study& study, Size size) {
       const FlowScores all = evaluate(flow, poles.truth),
                        thin = evaluate(flow, poles.truth, {.mask = poles.thin}),
                        accepted = evaluate(flow, poles.truth, {.valid_only = true});
-      const Times times =
-          time_in_turn({guided_call(setting.method, study.device, {&guided, 1}, memory_of(study.device))},
-                       {study.effort.least, 100, 0.3})[0];
-      table.rows.push_back({given ? "given" : "tracked",
-                            int(guided.tracks.size()),
-                            setting.name,
-                            hypotheses ? Cell(label_count(*hypotheses, guided.tracks)) : Cell(""),
-                            {all.epe, 3},
-                            {100 * (1 - all.r1), 1},
-                            {thin.epe, 2},
-                            {100 * (1 - thin.r1), 1},
-                            {100 * (1 - all.density), 2},
-                            {accepted.epe, 3},
-                            {times.median, 3}});
+      const double ms = guided_ms(setting.method, study, {&guided, 1}, {study.effort.least, 100, 0.3});
+      table.add(given ? "given" : "tracked", int(guided.tracks.size()), setting.name,
+                hypotheses ? Cell(label_count(*hypotheses, guided.tracks)) : Cell(""), Cell(all.epe, 3),
+                Cell(100 * (1 - all.r1), 1), Cell(thin.epe, 2), Cell(100 * (1 - thin.r1), 1),
+                Cell(100 * (1 - all.density), 2), Cell(accepted.epe, 3), Cell(ms, 3));
     }
   }
   return table;
 }
 
-void draw(const Study& study) {
+}  // namespace
+
+void draw_large(const Study& study) {
   const Poles poles = poles_scene(study.size(qvga));
-  const auto add = [&](const char* figure, const std::string& caption, const std::string& what,
-                       const In<Frame>& picture) {
-    study.pictures.add(figure, "poles: " + caption, "kim-poles-" + what, picture);
-  };
-  add("Fig. 6", "first frame and given tracks", "frame0", with_tracks(poles.frame0, poles.given));
-  add("Fig. 6", "second frame", "frame1", poles.frame1);
-  add("Fig. 6", fmt::format("true flow, full color {:.1f} px", poles.longest), "truth",
+  const auto add = study.pictures.of("Fig. 6", "poles", "kim-poles-");
+  add("frame0", "first frame and given tracks", with_tracks(poles.frame0, poles.given));
+  add("frame1", "second frame", poles.frame1);
+  add("truth", fmt::format("true flow, full color {:.1f} px", poles.longest),
       color_flow(poles.truth, {.max_motion = poles.longest}));
   const auto add_flow = [&](const std::string& caption, const std::string& what, const FlowField& flow) {
-    add("Fig. 7", caption, what, classified(flow, poles.longest));
-    add("Fig. 7", "its error, white from 8 px on", what + "-error", color_errors(flow, poles.truth, 8));
+    const auto add_result = study.pictures.of("Fig. 7", "poles", "kim-poles-");
+    add_result(what, caption, classified(flow, poles.longest));
+    add_result(what + "-error", "its error, white from 8 px on", color_errors(flow, poles.truth, 8));
   };
   for (const Setting& setting : settings())
     if (*setting.picture)
@@ -153,10 +143,7 @@ void draw(const Study& study) {
            estimate_flow(poles.frame0, poles.frame1, propagation, {.device = study.device}));
 }
 
-}  // namespace
-
 std::vector<Table> large_tables(const Study& study) {
-  if (study.pictures.wanted()) draw(study);
   return {table_of(study, study.size(qvga)), table_of(study, study.size(vga))};
 }
 

@@ -32,6 +32,12 @@ Problem::Problem(const Guided& guided, const MultiHypothesis& method)
     for (const Label& label : labels) votes.push_back(std::exp(-flow_distance(feature, label, spread)));
 }
 
+std::vector<Problem> problems_of(const std::vector<Guided>& inputs, const MultiHypothesis& method) {
+  std::vector<Problem> problems;
+  for (const Guided& input : inputs) problems.emplace_back(input, method);
+  return problems;
+}
+
 Planes Problem::planes() const {
   Planes planes{{}, size.width, size.height};
   for (int i = 0; i < 6; ++i) planes.channel[i] = pixels[i].data();

@@ -21,6 +21,15 @@ struct Problem {
   Planes planes() const;
 };
 
+std::vector<Problem> problems_of(const std::vector<Guided>& inputs, const MultiHypothesis& method);
+
+/// The labels and features that the paper measures.
+struct Case {
+  Size labels;
+  int features;
+};
+constexpr Case paper_cases[] = {{{4, 2}, 200}, {{5, 5}, 422}};
+
 enum class Gauss { computed, table };
 enum class Form { by_label, product };
 
@@ -35,7 +44,28 @@ std::vector<float> gauss_table();
 /// valid, the share whose flow differs by more than 0.01 px, and the largest difference, px.
 struct Difference {
   double other_valid, other_flow, largest;
+
+  /// Throws Error(device) if the labels of `program` differ from the library's at more than 1 % of the pixels.
+  void check_labels(const std::string& program) const {
+    if (!(other_valid < 0.01 && other_flow < 0.01))
+      throw Error(ErrorCode::device, program + ": other labels than the library's");
+  }
 };
 Difference difference(const FlowField& a, const FlowField& b);
+
+// On a CUDA device:
+
+/// Time of a kernel or of the library, and its result for the first input.
+struct KernelTime {
+  const char* program;
+  std::string name;
+  double ms, library_ms;
+  FlowField flow;
+};
+std::vector<KernelTime> vote_kernel_times(const Study& study, const std::vector<Problem>& problems,
+                                          const std::vector<Guided>& inputs, const MultiHypothesis& method);
+std::vector<KernelTime> interpolation_kernel_times(const Study& study, const std::vector<Problem>& problems,
+                                                   const std::vector<Guided>& inputs,
+                                                   const DirectInterpolation& method);
 
 }  // namespace parafield::bench

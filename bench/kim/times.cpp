@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include "kim/inputs.hpp"
+#include "common/study.hpp"
+#include "kim/serial.hpp"
 
 namespace parafield::bench {
 namespace {
@@ -26,9 +27,8 @@ struct Place {
 std::vector<Place> places(const Study& study) {
   std::vector<Place> list{
       {"library, 1 CPU thread", Device::cpu(1), Memory::host()},
-      {"library, all CPU threads", study.device.kind == Device::Kind::cpu ? study.device : Device::cpu(),
-       Memory::host()}};
-  if (study.device.kind == Device::Kind::cpu) return list;
+      {"library, all CPU threads", study.on_cuda() ? Device::cpu() : study.device, Memory::host()}};
+  if (!study.on_cuda()) return list;
   for (const Precision precision : {Precision::exact, Precision::fast}) {
     const std::string name = precision == Precision::exact ? "library, CUDA, exact" : "library, CUDA, fast";
     list.push_back({name, study.device, memory_of(study.device), precision, study.quick ? 2 : 50});
@@ -43,17 +43,16 @@ enum class Parameters { paper, library };
 /// The algorithms of the paper, with its parameters or the library's for up to 1000 tracks.
 FlowMethod method_of(const TimedCase& which, Parameters parameters, Precision precision) {
   const bool paper = parameters == Parameters::paper;
-  if (std::string_view(which.algorithm) == "Alg. 1") {
-    DirectInterpolation method = paper ? paper_interpolation(which.features) : plain_interpolation();
+  const auto with = [&](auto method) {
     method.tracking.max_features = which.features;
     method.precision = precision;
     return method;
-  }
-  MultiHypothesis method = paper ? paper_hypotheses(which.features) : plain_hypotheses();
-  method.tracking.max_features = which.features;
+  };
+  if (std::string_view(which.algorithm) == "Alg. 1")
+    return with(paper ? paper_interpolation(which.features) : plain_interpolation());
+  MultiHypothesis method = with(paper ? paper_hypotheses(which.features) : plain_hypotheses());
   method.labels = FlowLabels::grid;
   method.sub_pixel = false;
-  method.precision = precision;
   return method;
 }
 
@@ -63,9 +62,8 @@ Table given_table(const Study& study) {
       fmt::format(
           "Frames in color at {} and tracks whose grid has exactly so many labels; three inputs in turn. "
           "Parameters of the preset `paper` (24 / 6), or the library's for so few tracks (sigmas of {:g} / "
-          "{:g}, Alg. 3 "
-          "{:g} / {:g}; Alg. 3 on the grid, without sub-pixel flow). Serial C++ is the study's plain "
-          "program for one thread, pixel by pixel, Alg. 3 with each label's likelihoods by themselves, "
+          "{:g}, Alg. 3 {:g} / {:g}; Alg. 3 on the grid, without sub-pixel flow). Serial C++ is the study's "
+          "plain program for one thread, pixel by pixel, Alg. 3 with each label's likelihoods by themselves, "
           "24 / 6: it leaves nothing out, so that other sigmas take the same time. On CUDA frames, tracks "
           "and flow are on the device: calls one after the other, which do not wait for each other, and "
           "each call by itself, between two events; or they are in pinned memory of the host, as the paper "
@@ -81,7 +79,6 @@ Table given_table(const Study& study) {
        {"Alg. 3", 8, 200, "paper", "8800 GTX (paper)", 48, "", 246},
        {"Alg. 1", "", 422, "paper", "8800 GTX (paper)", 14, "", ""},
        {"Alg. 3", 25, 422, "paper", "8800 GTX (paper)", 120, "", ""}}};
-  table.published_rows = int(table.rows.size());
   for (const TimedCase& which : cases) {
     const bool interpolates = std::string_view(which.algorithm) == "Alg. 1";
     const std::vector<Guided> inputs = rotating_inputs(study, which.labels, which.features);
@@ -93,14 +90,9 @@ Table given_table(const Study& study) {
                                       })},
                                       slow_effort(study))[0];
     const auto add = [&](Parameters parameters, const std::string& name, const Times& times) {
-      table.rows.push_back({which.algorithm,
-                            interpolates ? Cell("") : Cell(which.labels.width * which.labels.height),
-                            which.features,
-                            parameters == Parameters::paper ? "paper" : "library",
-                            name,
-                            {times.median, 4},
-                            {times.min, 4},
-                            {serial.median / times.median, 1}});
+      table.add(which.algorithm, interpolates ? Cell("") : Cell(which.labels.width * which.labels.height),
+                which.features, parameters == Parameters::paper ? "paper" : "library", name,
+                Cell(times.median, 4), Cell(times.min, 4), Cell(serial.median / times.median, 1));
     };
     add(Parameters::paper, "serial C++", serial);
     for (const Parameters parameters : {Parameters::paper, Parameters::library}) {
@@ -115,48 +107,90 @@ Table given_table(const Study& study) {
   return table;
 }
 
-Table tracked_table(const Study& study) {
-  Table table{
-      "Features found and tracked, too",
-      fmt::format("The scene `layers` in color at {}: frames in, flow out, with 1000 features at most, "
-                  "found and tracked there and back by the method itself. Milliseconds. The paper's "
-                  "tracker is another's, less than 10 ms on a GPU.",
-                  size_text(study.size(vga))),
-      {"method", "preset", "program", "median ms", "min ms"},
-      {}};
-  const Scene scene = render_scene("layers", {.size = study.size(vga), .frames = 4, .color = true});
-  struct Named {
-    std::string method, preset;
-    FlowMethod chosen;
+}  // namespace
+
+std::vector<Table> time_tables(const Study& study) { return {given_table(study)}; }
+
+namespace {
+
+constexpr Size labels{4, 2};
+
+/// An algorithm. With `wide` parameters no feature is left out.
+struct Algorithm {
+  const char* name;
+  bool hypotheses, wide;
+};
+constexpr Algorithm algorithms[] = {{"Alg. 1", false, false},
+                                    {"Alg. 3, 8 labels", true, false},
+                                    {"Alg. 1, no feature left out", false, true},
+                                    {"Alg. 3, 8 labels, no feature left out", true, true}};
+
+FlowMethod method_of(const Algorithm& algorithm, int features) {
+  const auto with = [&](auto method) {
+    if (algorithm.wide) method.sigma_position = method.sigma_color = 1000;
+    return method;
   };
-  std::vector<Named> methods;
-  for (const auto& preset : presets(DirectInterpolation{}))
-    methods.push_back({"direct-interpolation", std::string(preset.name), preset.method});
-  for (const auto& preset : presets(MultiHypothesis{}))
-    methods.push_back({"multi-hypothesis", std::string(preset.name), preset.method});
-  for (const Named& named : methods) {
-    std::vector<Call> calls;
-    std::vector<std::string> names;
-    for (const Place& place : places(study)) {
-      if (place.memory.kind == Memory::Kind::pinned || place.batch > 1) continue;
-      FlowMethod method = named.chosen;
-      std::visit(
-          [&](auto& chosen) {
-            if constexpr (requires { chosen.precision; }) chosen.precision = place.precision;
-          },
-          method);
-      calls.push_back(flow_call(method, place.device, scene));
-      names.push_back(place.name);
+  if (algorithm.hypotheses) return with(paper_hypotheses(features));
+  return with(paper_interpolation(features));
+}
+
+/// A point on the axis of the figure.
+struct Step {
+  Size size;
+  int features;
+};
+
+Table measured(const Study& study, Table table, const std::vector<Step>& steps) {
+  const bool on_cuda = study.on_cuda();
+  for (const Step& step : steps) {
+    const double pixels = double(step.size.width) * step.size.height;
+    std::vector<Guided> inputs;
+    for (std::uint64_t seed = 1; seed <= 2; ++seed)
+      inputs.push_back(stretched(step.size, labels, step.features, seed));
+    std::vector<Cell> row{size_text(step.size), step.features};
+    for (const Algorithm& algorithm : algorithms) {
+      if (!on_cuda && algorithm.wide && pixels * step.features > 1.1e9) {  // takes too long
+        row.insert(row.end(), {Cell(""), Cell("")});
+        continue;
+      }
+      const double ms = guided_ms(method_of(algorithm, step.features), study, inputs,
+                                  on_cuda ? study.effort : slow_effort(study));
+      row.insert(row.end(), {Cell(ms, 4), Cell(ms * 1e9 / (pixels * step.features), 2)});
     }
-    const std::vector<Times> times = time_in_turn(calls, study.effort);
-    for (std::size_t i = 0; i < calls.size(); ++i)
-      table.rows.push_back({named.method, named.preset, names[i], {times[i].median, 3}, {times[i].min, 3}});
+    table.rows.push_back(std::move(row));
   }
+  return table;
+}
+
+Table table_of(const char* title, const std::string& fixed) {
+  Table table{
+      title,
+      fixed +
+          "; frames, tracks and flow are on the device, two inputs in turn, 8 labels. Milliseconds and "
+          "picoseconds a pixel and feature: equal where the cost is linear in both. With 24 / 6, features "
+          "whose likelihood is below 2^-24 of the best one at every pixel of a tile are left out; with "
+          "1000 / 1000 none is.",
+      {"size", "features"}};
+  for (const Algorithm& algorithm : algorithms)
+    for (const char* unit : {"ms", "ps"})
+      table.columns.push_back(fmt::format("{}: {}", algorithm.name, unit));
   return table;
 }
 
 }  // namespace
 
-std::vector<Table> time_tables(const Study& study) { return {given_table(study), tracked_table(study)}; }
+std::vector<Table> cost_tables(const Study& study) {
+  std::vector<Step> by_features, by_size;
+  for (int features = 64; features <= 4096; features *= 2)
+    by_features.push_back({study.size(qvga), features});
+  for (const Size full :
+       {Size{160, 120}, Size{320, 240}, Size{640, 480}, Size{1280, 720}, Size{1920, 1080}, Size{3840, 2160}})
+    by_size.push_back({study.size(full), 512});
+  return {measured(study,
+                   table_of("Figure 9 (a): time against features",
+                            fmt::format("At {}", size_text(study.size(qvga)))),
+                   by_features),
+          measured(study, table_of("Figure 9 (b): time against pixels", "With 512 features"), by_size)};
+}
 
 }  // namespace parafield::bench

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include "marzat/study.hpp"
+#include "common/study.hpp"
 
 namespace parafield::bench {
 namespace {
@@ -18,7 +18,7 @@ std::vector<Pair> pairs(const Study& study) {
 /// One row for each value of a parameter: both errors on each pair.
 Table sweep(const Study& study, const std::vector<Pair>& pairs, std::string title, std::string note,
             int LucasKanade::*parameter, const std::string& column, const std::vector<int>& values) {
-  Table table{std::move(title), std::move(note), {column}, {}};
+  Table table{std::move(title), std::move(note), {column}};
   for (const Pair& pair : pairs) {
     table.columns.push_back(pair.name + " AAE");
     table.columns.push_back(pair.name + " EPE");
@@ -47,21 +47,19 @@ struct Sequence {
   int first = 0;  ///< number of the first frame
 };
 
-std::optional<Sequence> yosemite_sequence(const std::filesystem::path& data) {
-  const auto folder = data / "yosemite" / "clouds";
-  if (!std::filesystem::exists(folder / "flow09.flo")) return {};
+std::vector<Sequence> sequences(const Study& study) {
+  std::vector<Sequence> list;
   constexpr int first = 2, last = 10, with_truth = 9;
-  Sequence sequence{"clouds ground", {}, {}, read_mask(folder / "mask_ground.png"), first};
-  for (int i = first; i <= last; ++i)
-    sequence.frames.push_back(read_frame(folder / fmt::format("yos{:02}.png", i)));
-  for (int i = first; i < last; ++i)
-    sequence.truth.push_back(i == with_truth ? read_flow(folder / "flow09.flo") : FlowField{});
-  return sequence;
-}
-
-Sequence rendered_sequence(const Study& study) {
+  if (auto frames = read_yosemite(study.data, first, last); !frames.empty()) {
+    const auto folder = *study.data / "yosemite" / "clouds";
+    std::vector<FlowField> truth(last - first);
+    truth[with_truth - first] = read_flow(folder / "flow09.flo");
+    list.push_back(
+        {"clouds ground", std::move(frames), std::move(truth), read_mask(folder / "mask_ground.png"), first});
+  }
   Scene scene = render_scene("layers", {.size = study.size(yosemite), .frames = study.quick ? 3 : 9});
-  return {"rendered layers", std::move(scene.frames), std::move(scene.flow), {}, 0};
+  list.push_back({"rendered layers", std::move(scene.frames), std::move(scene.flow), {}});
+  return list;
 }
 
 /// The paper's parameters, except these.
@@ -91,46 +89,35 @@ std::vector<Table> accuracy_tables(const Study& study) {
   const std::vector<Pair> list = pairs(study);
   const std::string what =
       "AAE in degrees, EPE in px, over all pixels with known truth; the other parameters are those of the "
-      "preset "
-      "`paper` (4 levels, window 11, 3 iterations). ";
+      "preset `paper` (4 levels, window 11, 3 iterations). ";
   using Values = std::vector<int>;
-  std::vector<Table> tables;
-  tables.push_back(sweep(study, list, "Fig. 3(a): errors over iterations",
-                         what + "The paper finds 4 a good compromise and uses 3.", &LucasKanade::iterations,
-                         "iterations", study.quick ? Values{1, 2} : Values{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}));
-  tables.push_back(
-      sweep(study, list, "Fig. 3(b): errors over patch size",
-            what + "The paper finds 9 to 11 best and uses 10, whose window reaches one pixel further to the "
-                   "left and up.",
-            &LucasKanade::window, "patch size",
-            study.quick ? Values{3, 5} : Values{3, 5, 7, 9, 10, 11, 13, 15, 17, 19, 21}));
-  tables.push_back(sweep(study, list, "Section 2.4: errors over levels",
-                         what + "The paper finds more than 3 levels useless at 300x200.",
-                         &LucasKanade::levels, "levels",
-                         study.quick ? Values{1, 2} : Values{1, 2, 3, 4, 5, 6}));
-  return tables;
+  return {sweep(study, list, "Fig. 3(a): errors over iterations",
+                what + "The paper finds 4 a good compromise and uses 3.", &LucasKanade::iterations,
+                "iterations", study.quick ? Values{1, 2} : Values{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}),
+          sweep(study, list, "Fig. 3(b): errors over patch size",
+                what + "The paper finds 9 to 11 best and uses 10, whose window reaches one pixel further to "
+                       "the left and up.",
+                &LucasKanade::window, "patch size",
+                study.quick ? Values{3, 5} : Values{3, 5, 7, 9, 10, 11, 13, 15, 17, 19, 21}),
+          sweep(study, list, "Section 2.4: errors over levels",
+                what + "The paper finds more than 3 levels useless at 300x200.", &LucasKanade::levels,
+                "levels", study.quick ? Values{1, 2} : Values{1, 2, 3, 4, 5, 6})};
 }
 
 std::vector<Table> temporal_tables(const Study& study) {
-  std::vector<Sequence> sequences;
-  if (study.data)
-    if (auto real = yosemite_sequence(*study.data)) sequences.push_back(std::move(*real));
-  sequences.push_back(rendered_sequence(study));
-
   std::vector<Table> tables;
-  for (const Sequence& sequence : sequences) {
+  for (const Sequence& sequence : sequences(study)) {
     Table table{
         fmt::format("Section 2.3: temporal refinement, {}", sequence.name),
         fmt::format(
             "AAE in degrees of pushed frames, {} in all. A column for `levels`/`iterations`, without and "
             "with `temporal`; a row for each pair with known truth, frame and next frame.",
             sequence.frames.size()),
-        {"pair"},
-        {}};
+        {"pair"}};
     for (std::size_t i = 0; i < sequence.truth.size(); ++i)
       if (sequence.truth[i].u) {
         const int frame = sequence.first + int(i);
-        table.rows.push_back({fmt::format("{}-{}", frame, frame + 1)});
+        table.add(fmt::format("{}-{}", frame, frame + 1));
       }
     for (const int levels : {2, 4})
       for (const int iterations : {1, 3})

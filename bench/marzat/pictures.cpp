@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include "marzat/study.hpp"
+#include "common/study.hpp"
 
 namespace parafield::bench {
 namespace {
@@ -33,9 +33,7 @@ void draw_truth(const Study& study, const Pair& pair, const std::string& name, c
   const FlowField flow = estimated(study, pair.frame0, pair.frame1);
   const float longest = color_scale(pair.truth);
   const FlowScores scores = score(flow, pair);
-  const auto add = [&](const char* what, const std::string& caption, const In<Frame>& picture) {
-    study.pictures.add("Fig. 5", name + ": " + caption, prefix + what, picture);
-  };
+  const auto add = study.pictures.of("Fig. 5", name, prefix);
   add("frame", "first frame", pair.frame0);
   add("truth", fmt::format("true flow, brightest at {:.1f} px", longest),
       color_flow(pair.truth, {.scheme = scheme, .max_motion = longest}));
@@ -49,9 +47,10 @@ void draw_sequence(const Study& study, const char* figure, const std::string& na
                    const In<Frame>& frame0, const In<Frame>& frame1) {
   const FlowField flow = estimated(study, frame0, frame1);
   const float longest = color_scale(flow);
-  study.pictures.add(figure, name + ": frame", prefix + "frame", frame0);
-  study.pictures.add(figure, fmt::format("{}: Lucas-Kanade, brightest at {:.1f} px", name, longest),
-                     prefix + "flow", color_flow(flow, {.scheme = scheme, .max_motion = longest}));
+  const auto add = study.pictures.of(figure, name, prefix);
+  add("frame", "frame", frame0);
+  add("flow", fmt::format("Lucas-Kanade, brightest at {:.1f} px", longest),
+      color_flow(flow, {.scheme = scheme, .max_motion = longest}));
 }
 
 }  // namespace

@@ -4,37 +4,10 @@
 
 #include <array>
 
-#include "marzat/study.hpp"
+#include "common/study.hpp"
 
 namespace parafield::bench {
 namespace {
-
-/// Forces the instruction set of CPU estimators that are made while it lives.
-class ForcedInstructionSet {
- public:
-  explicit ForcedInstructionSet(const char* name) {
-    if (const char* before = getenv("PARAFIELD_ISA")) before_ = before;
-    setenv("PARAFIELD_ISA", name, 1);
-  }
-  ~ForcedInstructionSet() {
-    if (before_.empty())
-      unsetenv("PARAFIELD_ISA");
-    else
-      setenv("PARAFIELD_ISA", before_.c_str(), 1);
-  }
-  ForcedInstructionSet(const ForcedInstructionSet&) = delete;
-
- private:
-  std::string before_;
-};
-
-/// AAE in degrees on the paper's pair, or on a rendered one.
-double reference_aae(const Study& study, const Pair& pair, const LucasKanade& method) {
-  FlowEstimator estimator(method, pair.frame0.size(), {.device = study.device});
-  return score(estimator(pair.frame0, pair.frame1), pair).aae;
-}
-
-}  // namespace
 
 Table trade_off_table(const Study& study) {
   std::optional<Pair> real;
@@ -44,8 +17,7 @@ Table trade_off_table(const Study& study) {
       "Table 1: execution time and accuracy trade-off (ETATO)",
       fmt::format(
           "ETATO = microseconds a pixel times AAE; less is better. AAE is measured on {} for both sizes, as "
-          "in "
-          "the paper. Times are those of one pair, frames and result in the device's memory, median and "
+          "in the paper. Times are those of one pair, frames and result in the device's memory, median and "
           "minimum; the time a pixel comes from the median. The paper's rows are its table 1; LKCuda took "
           "67 ms at 640x480 and 21 ms at 316x252 on a Tesla C870, neither of which is exactly 0.226 us a "
           "pixel.",
@@ -56,58 +28,54 @@ Table trade_off_table(const Study& study) {
        {"LKCuda (paper)", "", "", "", {0.226, 3}, {2.34, 2}, {0.53, 2}, ""},
        {"LKCuda (its times)", "640x480", {67, 0}, "", {0.218, 3}, {2.34, 2}, {0.51, 2}, ""},
        {"LKCuda (its times)", "316x252", {21, 0}, "", {0.264, 3}, {2.34, 2}, {0.62, 2}, ""}}};
-  table.published_rows = int(table.rows.size());
-
+  struct Timed {
+    std::string name;
+    Size size;
+    double aae;
+  };
   std::vector<Call> calls;
-  std::vector<std::vector<Cell>> rows;
-  std::vector<std::pair<Size, double>> facts;
+  std::vector<Timed> timed;
   for (const Size size : {study.size(vga), study.size(yosemite)}) {
     const Scene scene = timing_scene(size);
     for (const auto& preset : presets(LucasKanade{})) {
       calls.push_back(flow_call(preset.method, study.device, scene));
-      rows.push_back({fmt::format("parafield {}", preset.name), size_text(size)});
-      facts.emplace_back(size, reference_aae(study, pair, preset.method));
+      const FlowField flow = estimate_flow(pair.frame0, pair.frame1, preset.method, {.device = study.device});
+      timed.push_back({fmt::format("parafield {}", preset.name), size, score(flow, pair).aae});
     }
   }
   const std::vector<Times> times = time_in_turn(calls, study.effort);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto [size, aae] = facts[i];
-    const double microseconds = times[i].median * 1000 / (double(size.width) * size.height);
-    for (const Cell& cell :
-         {Cell(times[i].median, 3), Cell(times[i].min, 3), Cell(microseconds, 5), Cell(aae, 2),
-          Cell(microseconds * aae, 5), Cell(microseconds * aae * times[i].min / times[i].median, 5)})
-      rows[i].push_back(cell);
-    table.rows.push_back(std::move(rows[i]));
+  for (std::size_t i = 0; i < timed.size(); ++i) {
+    const auto& [name, size, aae] = timed[i];
+    const double microseconds = times[i].median * 1000 / (double(size.width) * size.height),
+                 least = microseconds * times[i].min / times[i].median;
+    table.add(name, size_text(size), Cell(times[i].median, 3), Cell(times[i].min, 3), Cell(microseconds, 5),
+              Cell(aae, 2), Cell(microseconds * aae, 5), Cell(least * aae, 5));
   }
   return table;
 }
 
 Table step_table(const Study& study) {
   // One thread waits for no other, which makes differences sharper.
-  const Device device = study.device.kind == Device::Kind::cpu ? Device::cpu(1) : study.device;
+  const Device device = study.on_cuda() ? study.device : Device::cpu(1);
   constexpr int levels = 4, iterations = 3, many = 7;
   const auto paper = preset<LucasKanade>("paper");
   Table table{
       "Fig. 7: the time of each step",
       fmt::format(
           "Milliseconds of one pair, and their share, with 4 levels, window 11, 3 iterations, on {}; minima "
-          "of "
-          "runs timed in turn. The public interface cannot time a step alone, so each time is a difference "
-          "of whole runs. One iteration on levels 0 to l takes (T({} iterations) - T(1)) / {} with l + 1 "
-          "levels; on level l it takes that minus the same with l levels; both times 3. Conversion and "
-          "pyramids take twice the time by which a pair takes longer than a pushed frame without `temporal`, "
-          "which prepares one frame less; a GPU prepares both frames in one launch, so there this is the "
-          "part "
-          "that grows with the frames. The rest is enlarging the flow, the start at zero, validity and "
-          "confidence, and launching.",
-          device_text(device), many, many - 1),
-      {"step"},
-      {}};
-  table.rows.push_back({"conversion and pyramids"});
-  for (int level = levels - 1; level >= 0; --level)
-    table.rows.push_back({fmt::format("solution, level {}", level)});
-  table.rows.push_back({"enlarging and the rest"});
-  table.rows.push_back({"all"});
+          "of runs timed in turn. The public interface cannot time a step alone, so each time is a "
+          "difference of whole runs. One iteration on levels 0 to l takes (T({} iterations) - T(1)) / {} "
+          "with l + 1 levels; on level l it takes that minus the same with l levels; both times 3. "
+          "Conversion and pyramids take twice the time by which a pair takes longer than a pushed frame "
+          "without `temporal`, which prepares one frame less; a GPU prepares both frames in one launch, so "
+          "there this is the part that grows with the frames. The rest is enlarging the flow, the start at "
+          "zero, validity and confidence, and launching.",
+          command::device_text(describe_device(device)), many, many - 1),
+      {"step"}};
+  table.add("conversion and pyramids");
+  for (int level = levels - 1; level >= 0; --level) table.add(fmt::format("solution, level {}", level));
+  table.add("enlarging and the rest");
+  table.add("all");
 
   for (const Size size : {study.size(vga), study.size(yosemite)}) {
     const Scene scene = timing_scene(size);
@@ -147,28 +115,27 @@ Table speed_up_table(const Study& study) {
   Table table{
       fmt::format("Section 4: speed-up over one CPU thread, {}", size_text(size)),
       "One pair, 4 levels, window 11, 3 iterations: milliseconds, median and minimum, and the factor by "
-      "which "
-      "it is faster than one CPU thread (minima). v2 is SSE4.2 without AVX, where the fused multiply-add "
-      "that "
-      "keeps results the same is a function call; v3 is AVX2, v4 AVX-512. The paper has 7 s in C on a 3 GHz "
-      "processor and 67 ms on a Tesla C870, a factor of 100.",
+      "which it is faster than one CPU thread (minima). v2 is SSE4.2 without AVX, where the fused "
+      "multiply-add that keeps results the same is a function call; v3 is AVX2, v4 AVX-512. The paper has "
+      "7 s in C on a 3 GHz processor and 67 ms on a Tesla C870, a factor of 100.",
       {"device", "ms", "min ms", "over one thread, v2", "over one thread, best set"},
       {{"3 GHz processor (paper)", {7000, 0}, "", "", {1, 0}},
        {"Tesla C870 (paper)", {67, 0}, "", "", {100, 0}}}};
-  table.published_rows = int(table.rows.size());
-
   const Scene scene = timing_scene(size);
   const auto paper = preset<LucasKanade>("paper");
   std::vector<Call> calls;
   std::vector<std::string> names;
+  const char* const given = getenv("PARAFIELD_ISA");
+  const std::string before = given ? given : "";
   for (const char* set : {"v2", "v3", "v4", "baseline"}) {
-    const ForcedInstructionSet forced(set);
+    setenv("PARAFIELD_ISA", set, 1);  // estimators that are made from now on have this instruction set
     try {
       calls.push_back(flow_call(paper, Device::cpu(1), scene));
       names.push_back(fmt::format("cpu, 1 thread, {}", set));
     } catch (const Error&) {  // this machine or build does not have the set
     }
   }
+  given ? setenv("PARAFIELD_ISA", before.c_str(), 1) : unsetenv("PARAFIELD_ISA");
   const std::size_t best = calls.size() - 1;
   const DeviceInfo cpu = describe_device(Device::cpu());
   calls.push_back(flow_call(paper, Device::cpu(), scene));
@@ -180,12 +147,15 @@ Table speed_up_table(const Study& study) {
   }
   const std::vector<Times> times = time_in_turn(calls, study.effort);
   for (std::size_t i = 0; i < times.size(); ++i)
-    table.rows.push_back({names[i],
-                          {times[i].median, 3},
-                          {times[i].min, 3},
-                          {times[0].min / times[i].min, 1},
-                          {times[best].min / times[i].min, 1}});
+    table.add(names[i], Cell(times[i].median, 3), Cell(times[i].min, 3), Cell(times[0].min / times[i].min, 1),
+              Cell(times[best].min / times[i].min, 1));
   return table;
+}
+
+}  // namespace
+
+std::vector<Table> time_tables(const Study& study) {
+  return {trade_off_table(study), step_table(study), speed_up_table(study)};
 }
 
 }  // namespace parafield::bench

@@ -91,7 +91,7 @@ def label(axes, points):
                       arrowprops=line if abs(dx) > 12 or abs(dy) > 10 else None)
 
 
-def draw(panels, title, path, dpi):
+def draw(panels, title, path, dpi=100):
     """`panels`: dicts of title, x, y, log and points, one beside the other."""
     figure, all_axes = plt.subplots(1, len(panels), figsize=(1 + 6.2 * len(panels), 5.2), squeeze=False,
                                     layout="constrained", dpi=dpi)

@@ -22,6 +22,9 @@ class Sequence:
     mask: np.ndarray | None = None  # pixels that count
     disparities: int = 0  # stereo: the truth lies below, a multiple of 16
     first: int = 0  # detection: the first frame that counts
+    around: list[np.ndarray] = dataclasses.field(default_factory=list)  # five gray frames around the pair
+    file: pathlib.Path | None = None  # stereo: of the true disparities, in units of 1 / scale px
+    scale: int = 1
 
     @property
     def size(self):
@@ -33,30 +36,35 @@ def gray(frame):
     return frame if frame.ndim == 2 else cv2.cvtColor(np.ascontiguousarray(frame), cv2.COLOR_RGB2GRAY)
 
 
-def flow_sequences(data, quick):
+def flow_sequences(data, quick=False, color=False):
+    """Pairs in gray or, with `color`, as they are."""
     shape = (60, 80) if quick else (480, 640)
     for scene in ("layers",) if quick else ("layers", "flythrough"):
         rendered = pf.render_scene(scene, shape=shape)
         yield Sequence(f"rendered {scene}", "rendered", list(rendered.frames[:2]), rendered.flow[0])
     if quick or not data:
         return
-    real = [(name, "Middlebury", f"middlebury-flow/{name}", "frame10.png", "frame11.png", "flow10.flo", None)
+    real = [(name, "Middlebury", f"middlebury-flow/{name}", "frame{:02}.png", 10, "flow10.flo", None)
             for name in ("RubberWhale", "Grove2", "Dimetrodon", "Venus")]
-    real += [
-        ("Yosemite, no clouds", "Yosemite", "yosemite/noclouds", "yos08.png", "yos09.png", "yos08_nosky.flo", None),
-        ("Yosemite, ground", "Yosemite", "yosemite/clouds", "yos09.png", "yos10.png", "flow09.flo", "mask_ground.png"),
-        ("KITTI 000010", "large motion", "kitti-flow/k_000010", "frame10.png", "frame11.png", "flow_occ.png", None),
-    ]
-    real += [(f"Sintel, {kind}", "large motion", "sintel/hard", f"{kind}/frame_0002.png", f"{kind}/frame_0003.png",
-              "flow_0002.flo", "mask_valid.png") for kind in ("clean", "final")]
-    for name, group, folder, frame0, frame1, truth, mask in real:
+    real += [("Yosemite, no clouds", "Yosemite", "yosemite/noclouds", "yos{:02}.png", 8, "yos08_nosky.flo", None),
+             ("Yosemite, ground", "Yosemite", "yosemite/clouds", "yos{:02}.png", 9, "flow09.flo", "mask_ground.png"),
+             ("KITTI 000010", "large motion", "kitti-flow/k_000010", "frame{:02}.png", 10, "flow_occ.png", None)]
+    if color:
+        real.append(("KITTI 000010, seen twice", "street", "kitti-flow/k_000010", "frame{:02}.png", 10, "flow_noc.png", None))
+    real += [(f"Sintel, {kind}", "large motion", "sintel/hard", kind + "/frame_{:04}.png", 2, "flow_0002.flo",
+              "mask_valid.png") for kind in ("clean", "final")]
+    for name, group, folder, pattern, first, truth, mask in real:
         folder = data / folder
         if (folder / truth).exists():
-            frames = [gray(pf.read_frame(folder / file)) for file in (frame0, frame1)]
-            yield Sequence(name, group, frames, pf.read_flow(folder / truth), mask and pf.read_mask(folder / mask))
+            frames = [pf.read_frame(folder / pattern.format(first + i)) for i in range(2)]
+            grays = folder / "gray" if (folder / "gray").exists() else folder
+            around = [grays / pattern.format(first + i) for i in range(-2, 3)]
+            yield Sequence(name, group, frames if color else list(map(gray, frames)), pf.read_flow(folder / truth),
+                           mask and pf.read_mask(folder / mask),
+                           around=[pf.read_frame(file) for file in around] if all(f.exists() for f in around) else [])
 
 
-def stereo_sequences(data, quick):
+def stereo_sequences(data, quick=False):
     rendered = pf.render_scene("stereo", shape=(60, 160) if quick else (480, 640))
     yield with_disparities("rendered stereo", "rendered", rendered.frames[:2], np.array(rendered.disparity[0].d),
                            ~np.asarray(rendered.occluded[0]).astype(bool))
@@ -67,8 +75,9 @@ def stereo_sequences(data, quick):
         if (folder / "disp_left.png").exists():
             field = pf.read_disparity(folder / "disp_left.png", scale=scale)
             frames = [pf.read_frame(folder / file) for file in ("left.png", "right.png")]
-            yield with_disparities(name.capitalize(), "Middlebury", frames, np.where(field.valid, field.d, np.nan),
-                                   np.asarray(pf.read_mask(folder / "nonocc_derived.png")).astype(bool))
+            sequence = with_disparities(name.capitalize(), "Middlebury", frames, np.where(field.valid, field.d, np.nan),
+                                        np.asarray(pf.read_mask(folder / "nonocc_derived.png")).astype(bool))
+            yield dataclasses.replace(sequence, file=folder / "disp_left.png", scale=scale)
 
 
 def with_disparities(name, group, frames, truth, mask):
@@ -80,7 +89,7 @@ def with_disparities(name, group, frames, truth, mask):
 CONDITIONS = ("steady", "swaying", "drifting", "jumping", "stopping", "noisy")
 
 
-def detection_sequences(data, quick, seeds=4):
+def detection_sequences(data, quick=False, seeds=4):
     for seed in range(1, 2 if quick else seeds + 1):
         for conditions in CONDITIONS[:1] if quick else CONDITIONS:
             rendered = pf.render_scene("square", shape=(60, 80) if quick else (240, 320), frames=40 if quick else 400,

@@ -28,29 +28,27 @@ class Page(HTMLParser):
 
     def __init__(self):
         super().__init__()
-        self.open, self.wrong, self.ids = [], [], set()
-        self.covers, self.images, self.plots, self.rows = set(), 0, 0, []
-        self.section = ""
+        self.open, self.wrong, self.ids, self.count = [], [], set(), {"img": 0, "svg": 0}
+        self.covers, self.rows, self.section = set(), [], ""
 
     def handle_starttag(self, tag, attributes):
         values = dict(attributes)
         if tag not in VOID:
             self.open.append(tag)
-        if tag == "section" and "id" in values:
-            self.section = values["id"]
-        if tag == "tr":
+        if tag == "section":
+            self.section = values.get("id", self.section)
+        elif tag == "tr":
             self.rows.append((self.section, []))
-        if tag in ("td", "th") and self.rows:
+        elif tag in ("td", "th") and self.rows:
             self.rows[-1][1].append("")
-        self.covers |= set(filter(None, values.get("data-covers", "").split(";")))
-        self.images += tag == "img"
-        self.plots += tag == "svg"
-        if values.get("id") in self.ids:
-            self.wrong.append(f"id {values['id']} is there twice")
-        self.ids |= {values["id"]} if "id" in values else set()
-        for name in "src", "href":
-            if not values.get(name, "#").startswith(("#", "data:")):
-                self.wrong.append(f"<{tag}> loads {values[name][:80]}")
+        elif tag in self.count:
+            self.count[tag] += 1
+        self.covers |= set(values.get("data-covers", "").split(";"))
+        if "id" in values:
+            self.wrong += [f"id {values['id']} is there twice"] * (values["id"] in self.ids)
+            self.ids.add(values["id"])
+        self.wrong += [f"<{tag}> loads {values[name][:80]}" for name in ("src", "href")
+                       if not values.get(name, "#").startswith(("#", "data:"))]
 
     def handle_startendtag(self, tag, attributes):
         self.handle_starttag(tag, attributes)
@@ -91,9 +89,10 @@ def main():
     wrong += [f"no figure of a CPU and of a GPU: {cells[0]}" for cells in systems if not (cells[2] and cells[3])]
     wrong += ["a sentence lacks its figure"] * ("not measured" in text)
     wrong += [f"'{loaded}' is in the page" for loaded in ("url(http", "@import", "<script") if loaded in text]
-    if len(systems) < 15 or page.images < 40 or page.plots < 20:
-        wrong.append(f"{len(systems)} systems, {page.images} pictures, {page.plots} plots: some are missing")
-    print(f"{len(systems)} systems, {page.images} pictures, {page.plots} plots, {len(text) / 1e6:.1f} MB")
+    images, plots = page.count.values()
+    if len(systems) < 15 or images < 40 or plots < 20:
+        wrong.append(f"{len(systems)} systems, {images} pictures, {plots} plots: some are missing")
+    print(f"{len(systems)} systems, {images} pictures, {plots} plots, {len(text) / 1e6:.1f} MB")
     print("\n".join(wrong))
     return bool(wrong)
 

@@ -62,12 +62,11 @@ class Study:
     pictures: list = field(default_factory=list)  # dicts: figure, caption, file (a Path)
 
 
-def device_name(text):
-    """Short name of a device from a study's condition `device`."""
-    parts = [part.strip() for part in text.split(",")]
-    if parts[0] == "cpu":
-        return f"{parts[1]}, {parts[-1]}"
-    return parts[1].removeprefix("NVIDIA ").split(" ")[0]
+def device_name(device):
+    """Short name of a device, for example "H100" or "AMD EPYC, 2 threads"."""
+    if device["device"] == "cpu":
+        return f"{device['device_name']}, {device['threads']} thread{'s' * (device['threads'] > 1)}"
+    return device["device_name"].removeprefix("NVIDIA ").split(" ")[0]
 
 
 def picture_file(folder, name):
@@ -84,10 +83,11 @@ def read(folder):
     for path in sorted(Path(folder).glob("*-study-*.json")):
         data = json.loads(path.read_text())
         study = studies.setdefault(data["title"], Study(data["title"]))
-        condition = data["conditions"]
-        kind = "cpu" if condition["device"].startswith("cpu") else "gpu"
-        run = study.runs.setdefault(kind, Run(kind, device_name(condition["device"]), [], []))
-        run.conditions.append(condition)
+        device = data["devices"][0]
+        kind = "cpu" if device["device"] == "cpu" else "gpu"
+        run = study.runs.setdefault(kind, Run(kind, device_name(device), [], []))
+        conditions = {name: value for name, value in data.items() if isinstance(value, str) and name != "title"}
+        run.conditions.append({"device": ", ".join(map(str, device.values()))} | conditions)
         run.tables += [Table(**table) for table in data["tables"]]
         known = {picture["file"].name for picture in study.pictures}
         for picture in data["pictures"]:

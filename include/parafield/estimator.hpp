@@ -9,6 +9,8 @@
 
 namespace parafield {
 
+struct PairFindings;  // stereo.hpp
+
 /// Which energies an estimator reports. Only the label methods minimize an energy; other methods report none.
 /// Each reported energy takes one more pass over the pixels.
 enum class EnergyReport {
@@ -117,6 +119,11 @@ class PARAFIELD_API Estimator {
   const Result& push(const In<Frame>& left, const In<Frame>& right) requires Task::pairs;
   /// Does the same, but writes into `output` as operator() does.
   void push(const In<Frame>& left, const In<Frame>& right, Result& output) requires Task::pairs;
+  /// Examines a pair as examine_pair() does, and returns what it found. If the method's `disparities` is 0,
+  /// the pair decides the number. It is the largest number that an examined pair needs; blank pairs count only
+  /// as long as all pairs are blank. A call that solves first examines its own pair unless a pair that is not
+  /// blank was examined before. If the number changes, the next pushed pair starts a new sequence.
+  const PairFindings& examine(const In<Frame>& left, const In<Frame>& right) requires Task::pairs;
   void reset();  ///< forgets the frames pushed so far, and a cancellation
 
   /// Waits until results of CUDA frames are complete. Throws the errors that only the solve itself finds.

@@ -46,40 +46,11 @@ namespace parafield {
 ///   Interlaced frames are read as they are stored.
 ///
 /// From a pipe, PGM, PPM, PFM and Y4M can be read; other formats throw Error(unsupported). A file or pipe
-/// that holds more than one frame throws Error(format); use FrameReader for it.
+/// that holds more than one frame throws Error(format); use FrameSource (video.hpp) for it.
 ///
 /// A PNG, JPEG or TIFF file with an orientation (for PNG and JPEG, in its EXIF data) is turned as
 /// an image viewer shows it, which is why the frame's width may be the stored height.
 PARAFIELD_API FrameBuffer read_frame(const std::filesystem::path& path);
-
-/// Reads frames one after the other from a file, a pipe, a socket or standard input, in the formats of
-/// read_frame. It keeps at most one frame, so a stream may be endless.
-///
-/// PGM, PPM and PFM images may follow one another, with or without white space between them, each with its
-/// own size and format. A Y4M stream has one header and any number of frames, and another stream may follow
-/// it. A NetCDF file is loaded whole and yields its images one by one. A file of any other format yields one
-/// frame.
-class PARAFIELD_API FrameReader {
- public:
-  /// Opens a file; - is standard input. `variable` names the variable that holds the images of a NetCDF file;
-  /// it is required if several variables could. Throws Error(file).
-  explicit FrameReader(const std::filesystem::path& path, const std::string& variable = {});
-  ~FrameReader();
-  FrameReader(FrameReader&&) noexcept;
-  FrameReader& operator=(FrameReader&&) noexcept;
-
-  /// Returns the next frame, or nothing at the end. It waits only for the bytes of this frame, not for the
-  /// next one, but it may already take some of the bytes that follow, which is why two readers cannot share a
-  /// pipe.
-  ///
-  /// Throws like read_frame, with the number of the frame, counted from 1: "standard input: frame 17: ends
-  /// after 300 of 460800 bytes of pixels". After an error, it returns nothing.
-  std::optional<FrameBuffer> next();
-
- private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
-};
 
 /// Writes a frame: .png (u8, u16; gray or rgb), .jpg or .jpeg (u8; gray or rgb; quality 95 without chroma
 /// subsampling, at most 65500x65500), .pgm (u8, u16; gray), .ppm (u8, u16; rgb) or .pfm (f32; one channel for

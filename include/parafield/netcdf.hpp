@@ -6,7 +6,7 @@
 
 #include "parafield/fields.hpp"
 
-/// Motion of a sequence in a NetCDF file. FrameReader (io.hpp) reads images from NetCDF files. Both need the
+/// Motion of a sequence in a NetCDF file. FrameSource (video.hpp) reads images from NetCDF files. Both need the
 /// netCDF C library, which is loaded on first use. A damaged file can crash that library.
 namespace parafield {
 

@@ -23,16 +23,17 @@ struct PipelineReport {
   std::int64_t results = 0;  ///< results that the sink has received
   bool stopped = false;      ///< whether the stop token ended the run
   double seconds = 0;        ///< duration of the run
-  double source = 0;         ///< seconds in the source, including the upload to the device
-  double compute = 0;        ///< seconds in the estimator
-  double sink = 0;           ///< seconds in the sink, including the download from the device
+  double source = 0;         ///< seconds in the source
+  double compute = 0;        ///< seconds in the estimator, including copies to and from the device
+  double sink = 0;           ///< seconds in the sink
 };
 
 /// A source of frames, an estimator and a sink of results, each on its own thread; the calling thread runs
 /// the estimator. Frames and results are in a fixed number of buffers, which are reused.
 ///
-/// With a CUDA device, the source's thread uploads frames and the sink's thread downloads results while the
-/// device works on the frames in between. The sink receives host memory.
+/// On a CUDA device, use an estimator with the option `pipelined`: it uploads the next frame and downloads the
+/// previous result while the device works. When no frame is waiting, its last result goes to the sink at once.
+/// Frames and results are in pinned memory; frames that the source puts elsewhere are copied there.
 ///
 /// A pipeline, its estimator and its functions belong to one run at a time. Any number of pipelines may run
 /// at the same time. Flow and Detection have pipelines.
@@ -41,15 +42,14 @@ class PARAFIELD_API Pipeline {
  public:
   using Result = typename Task::Result;
   /// Reads the next frame into the given buffer, which may hold an older frame. Returns false at the end.
-  /// VideoReader::next is such a source.
+  /// FrameSource::next is such a source.
   using Source = std::function<bool(VideoFrame& frame)>;
   /// Receives a result and the frame that it belongs to: the middle one of the frames that the method takes,
   /// the first of two; for motion detection the newest one. Both belong to the pipeline. The sink may change
   /// the result, or move from it to keep it.
   using Sink = std::function<void(const VideoFrame& frame, Result& result)>;
 
-  /// The estimator must outlive the pipeline. Throws Error(invalid_argument) for a depth outside 1..1000, and
-  /// for a pipelined estimator: the pipeline overlaps copies with the device's work itself.
+  /// The estimator must outlive the pipeline. Throws Error(invalid_argument) for a depth outside 1..1000.
   explicit Pipeline(Estimator<Task>& estimator, PipelineOptions options = {});
   ~Pipeline();
   Pipeline(const Pipeline&) = delete;

@@ -51,7 +51,7 @@ struct PARAFIELD_API Stereo {
 
 /// Estimator of disparities. Call it as operator()(left, right), or push the pairs of a stereo camera's
 /// video. Both images must be rectified, so that a match is on the same row. If the method's `disparities` is
-/// 0, the estimator finds the number in the first pair that is not blank, as `examine_pair` does. method()
+/// 0, the estimator finds the number in the first pair that is not blank (see Estimator::examine). method()
 /// then returns the method with that number, and reset() forgets it.
 using StereoEstimator = Estimator<Stereo>;
 

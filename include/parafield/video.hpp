@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "parafield/image.hpp"
 
@@ -31,28 +33,35 @@ struct VideoInfo {
   std::string codec;        ///< for example "h264"
 };
 
-/// Options of VideoReader.
-struct VideoReaderOptions {
+/// Options of FrameSource.
+struct FrameSourceOptions {
   bool gray = false;  ///< return gray frames; this is cheap, since most videos store brightness separately
   int threads = 0;    ///< decoding threads; 0 = as many as the machine has
-  std::string format = {};  ///< FFmpeg's name of the input format, for devices and raw files: "v4l2", "h264"
+  /// FFmpeg's name of the input format, for devices and raw files ("v4l2", "h264"). With "pictures", only
+  /// the formats of read_frame are read, and never FFmpeg's.
+  std::string format = {};
+  std::string variable = {};  ///< of a NetCDF file: the images' variable; required if several could hold them
+  bool any_size = false;      ///< frames may differ in size
 };
 
-/// Reads the frames of a video in order, into memory that can be reused. Use it from one thread at a time.
+/// Reads a sequence of frames in order, into memory that can be reused. Use it from one thread at a time.
 ///
-/// Frames are gray_u8 or rgb_u8, or gray_u16 or rgb_u16 (0..65535) if the video has more than 8 bits. They
-/// look as in a player: rotated and mirrored as the file says, converted with the file's matrix (BT.601,
-/// BT.709, BT.2020; by default BT.709 for 1280 or more columns or more than 576 rows, otherwise BT.601) and
-/// range (black and white become 0 and 255). Pixels that are not square stay as they are stored. Gray frames
-/// are the video's own brightness, or the BT.601 luma for color pictures and videos stored as RGB.
-class PARAFIELD_API VideoReader {
+/// The frames of pictures have the formats of read_frame. The frames of videos are gray_u8 or rgb_u8, or
+/// gray_u16 or rgb_u16 (0..65535) if the video has more than 8 bits. They look as in a player: rotated and
+/// mirrored as the file says, converted with the file's matrix (BT.601, BT.709, BT.2020; by default BT.709
+/// for 1280 or more columns or more than 576 rows, otherwise BT.601) and range (black and white become 0 and
+/// 255). Pixels that are not square stay as they are stored. Gray frames are the video's own brightness, or
+/// the BT.601 luma for color pictures and videos stored as RGB.
+class PARAFIELD_API FrameSource {
  public:
-  /// Opens a video and reads its first frame. `input` is
+  /// Opens an input and reads its first frame. `input` is
+  /// - a picture of any format of read_frame. PGM, PPM and PFM images may follow one another, each with its
+  ///   own format; a Y4M stream has any number of frames, and another stream may follow it; a NetCDF file is
+  ///   loaded whole and yields its images one by one;
   /// - a video file of any format that FFmpeg reads, or an address with :// (rtsp://...);
   /// - a camera (/dev/video0);
-  /// - a file or pipe that FrameReader can read: Y4M, or concatenated pictures;
-  /// - "-": standard input, with Y4M, pictures or a video that FFmpeg can read without seeking (MPEG-TS,
-  ///   Matroska);
+  /// - a pipe or socket, or "-" for standard input, with PGM, PPM, PFM, Y4M or a video that FFmpeg can read
+  ///   without seeking (MPEG-TS, Matroska). At most one frame is kept, so a stream may be endless;
   /// - a printf pattern of pictures (frame%04d.png, %d; %% is a percent sign): from the smallest existing
   ///   number to the largest;
   /// - a folder: its pictures by name, in natural order (a2 before a10). Hidden files and files without a
@@ -62,24 +71,33 @@ class PARAFIELD_API VideoReader {
   ///
   /// Throws Error(file) for an input that cannot be opened, Error(format) for one that is damaged or has no
   /// frame, Error(unsupported) for formats and codecs that the build lacks.
-  explicit VideoReader(const std::string& input, const VideoReaderOptions& options = {});
-  ~VideoReader();
-  VideoReader(VideoReader&&) noexcept;
-  VideoReader& operator=(VideoReader&&) noexcept;
+  explicit FrameSource(const std::string& input, const FrameSourceOptions& options = {});
+  /// Reads several inputs, one after the other. A picture is opened while the input before it is read.
+  explicit FrameSource(std::vector<std::string> inputs, const FrameSourceOptions& options = {});
+  ~FrameSource();
+  FrameSource(FrameSource&&) noexcept;
+  FrameSource& operator=(FrameSource&&) noexcept;
 
+  /// Of several inputs, what is known about the first; `frames` is the number of inputs if it is a picture.
   const VideoInfo& info() const;
 
-  /// Returns the next frame, or nothing at the end.
+  /// Returns the next frame, or nothing at the end. It waits only for the bytes of this frame, not for the
+  /// next one, but it may already take some of the bytes that follow, which is why two sources cannot share a
+  /// pipe.
   ///
   /// Throws Error(format) for a frame that is damaged or differs in size from the first, Error(file) for a
-  /// frame that is missing or cannot be read. The message has the number of the frame, counted from 1, like
-  /// FrameReader's: "clip.mp4: frame 17: ...". All earlier frames have been returned, except that with
-  /// several decoding threads up to that many frames before the damaged one may be lost. After an error, it
-  /// returns nothing.
+  /// frame that is missing or cannot be read. The message has the number of the frame, counted from 1:
+  /// "clip.mp4: frame 17: ...". All earlier frames have been returned, except that with several decoding
+  /// threads up to that many frames before the damaged one may be lost. After an error, it returns nothing.
   std::optional<VideoFrame> next();
   /// Reads the next frame into `frame` and reuses its memory if size and format match, in which case a frame
   /// of a video file allocates no pixels. Returns false at the end.
   bool next(VideoFrame& frame);
+
+  /// The file of the last frame: its picture in a folder or pattern, otherwise the input.
+  const std::filesystem::path& file() const;
+  /// What messages call the last frame: "a.png", "frame 17 of clip.mp4".
+  std::string name() const;
 
  private:
   struct Impl;

@@ -100,7 +100,7 @@ if TYPE_CHECKING:
 
 __version__: str = _core.__version__
 
-# Users know the classes as parafield.FlowField and parafield.flow.AdaptiveRidge, and pickles should.
+# Pickles and messages must name the classes as users do: parafield.FlowField, parafield.flow.AdaptiveRidge.
 for _class in vars(_core).values():
     if isinstance(_class, type):
         _class.__module__ = __name__
@@ -109,7 +109,7 @@ for _task in (flow, stereo, detection):
         _class.__module__ = _task.__name__
 del _class, _task
 
-# Functions are pickled by their names, as those of Python are: multiprocessing and Dask send them.
+# Functions are pickled by name, like functions of Python, because multiprocessing and Dask send them.
 copyreg.pickle(type(_core.estimate_flow), lambda function: function.__qualname__)
 
 

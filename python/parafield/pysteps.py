@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Motion fields for nowcasts with pysteps.
 
-`motion` has the interface of pysteps' motion methods: a (T, m, n) array goes in, a (2, m, n) field of px per
-time step comes out, smooth and complete, also where there is no rain. `register` makes
-`pysteps.motion.get_method("parafield")` return it. Only `register` imports pysteps.
-"""
+`motion` has the interface of pysteps' motion methods: it takes a (T, m, n) array and returns a (2, m, n)
+field of px per time step that is smooth and complete, even where there is no rain. After `register`,
+`pysteps.motion.get_method("parafield")` returns it. Only `register` imports pysteps. """
 
 from __future__ import annotations
 
@@ -16,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 import parafield as pf
 
-_SHRINKAGE = 50.0  # of adaptive-ridge: rain grows and decays, so a pixel says less than those around it
-_CONFIDENCE = 1.0  # that halves a pixel's weight
+_SHRINKAGE = 50.0  # for adaptive-ridge: rain grows and decays, so a pixel is less reliable than its region
+_CONFIDENCE = 1.0  # the confidence with half the full weight
 _PRIOR = 0.005  # weight of the wider area's flow, at each level
 
 
@@ -33,17 +32,17 @@ def motion(
 ) -> NDArray[np.float64]:
     """The motion field of a sequence of radar images, px per time step: a (2, m, n) array, first x, then y.
 
-    All pairs of images that follow each other are pooled, as in pysteps' own Lucas-Kanade: give it the last
-    two or three. The field is the mean of their flow, weighted by its confidence and by a gaussian of
-    distance. Where no flow near is to be trusted, as far from rain, it goes over to the mean of a wider area.
-    It is 0 if nothing is seen to move.
+    All pairs of consecutive images are pooled, as in pysteps' own Lucas-Kanade: give it the last two or
+    three. The field is the mean of their flow, weighted by its confidence and by a gaussian of distance.
+    Where no flow nearby is reliable, such as far from rain, it blends into the mean of a wider area. It is 0
+    if no motion is found.
 
     input_images: (T, m, n), in decibels (dBR, dBZ) rather than rates, as for pysteps' methods. NaN, infinite
         and masked pixels have no weight.
     method, preset, device, **parameters: as in `parafield.estimate_flow`. The default method has a shrinkage
-        of 50 unless a preset or a value is given: rain changes while it moves.
-    smoothing: sigma of the gaussian, px. 10 or less suits what moves and does not change.
-    range: (black, white). If not given, the smallest and the largest value.
+        of 50 unless a preset or a value is given, because rain changes while it moves.
+    smoothing: sigma of the gaussian, px. 10 or less suits motion without change.
+    range: (black, white). By default the smallest and the largest value.
 
     Raises parafield.Error, which names the argument.
     """
@@ -73,7 +72,7 @@ def register(name: str = "parafield") -> None:
 
 
 def _frames(images: ArrayLike) -> NDArray[np.float32]:
-    """The images as frames, NaN where a pixel is masked or not finite."""
+    """The images as frames: NaN where a pixel is masked or not finite."""
     values = images if isinstance(images, np.ma.MaskedArray) else np.asarray(images)
     if values.ndim != 3 or len(values) < 2 or 0 in values.shape:
         raise pf.Error(f"input_images cannot have the shape {values.shape}; allowed: (T, m, n), T at least 2")
@@ -92,7 +91,7 @@ def _range(frames: NDArray[np.float32]) -> tuple[float, float]:
 
 
 def _spread(flow: NDArray[np.float64], weight: NDArray[np.float64], smoothing: float) -> NDArray[np.float64]:
-    """Flow times weight and weight of each pixel, as a smooth field of flow at every pixel."""
+    """Turns weighted flow and its weights into a smooth field of flow at every pixel."""
     shape = weight.shape
     cell = 1
     while 2 * cell <= smoothing / 2 and cell < min(shape):
@@ -103,7 +102,7 @@ def _spread(flow: NDArray[np.float64], weight: NDArray[np.float64], smoothing: f
 
 
 def _levels(sums: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
-    """The flow of cells, from coarse to fine: the mean around a cell, and the coarser flow as a prior."""
+    """The flow of cells, from coarse to fine: the mean around a cell, with the coarser flow as a prior."""
     coarser = np.zeros((2, *sums.shape[1:]))
     if max(sums.shape[1:]) > 1:
         coarser = _levels(_cells(sums, 2), sigma)

@@ -149,8 +149,8 @@ Array read_array(nb::handle object, const std::string& name) {
           fail(name, " is of type ", type_text(object),
                nb::isinstance<nb::str>(object) || nb::hasattr(object, "__fspath__")
                    ? "; read_frame makes an array of a file"
-                   : "; arrays speak DLPack or the buffer protocol, as those of NumPy, PyTorch, CuPy and JAX "
-                     "do");
+                   : "; arrays must support DLPack or the buffer protocol, as in NumPy, PyTorch, CuPy and "
+                     "JAX");
         array.object = numpy().attr("asarray")(object);
       }
       read_buffer(array);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <nanobind/nanobind.h>
-#include <parafield/device.hpp>
 
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <parafield/device.hpp>
 #include <string>
 #include <vector>
 

@@ -47,7 +47,7 @@ void read_managed(Array& array, ManagedTensor* managed) {
                    if (tensor->deleter) tensor->deleter(tensor);
                  }};
   if constexpr (requires { managed->major; })
-    if (managed->major != 1) fail(array.name, " speaks version ", managed->major, " of DLPack, not 1");
+    if (managed->major != 1) fail(array.name, " uses version ", managed->major, " of DLPack, not 1");
   read_tensor(array, managed->tensor);
 }
 

@@ -15,13 +15,20 @@ PyObject *error_type = nullptr, *pair_warning_type = nullptr, *range_warning_typ
 
 const char* name_of(ErrorCode code) {
   switch (code) {
-    case ErrorCode::invalid_argument: return "invalid_argument";
-    case ErrorCode::format: return "format";
-    case ErrorCode::unsupported: return "unsupported";
-    case ErrorCode::file: return "file";
-    case ErrorCode::device: return "device";
-    case ErrorCode::memory: return "memory";
-    case ErrorCode::cancelled: return "cancelled";
+    case ErrorCode::invalid_argument:
+      return "invalid_argument";
+    case ErrorCode::format:
+      return "format";
+    case ErrorCode::unsupported:
+      return "unsupported";
+    case ErrorCode::file:
+      return "file";
+    case ErrorCode::device:
+      return "device";
+    case ErrorCode::memory:
+      return "memory";
+    case ErrorCode::cancelled:
+      return "cancelled";
   }
   return "";
 }
@@ -109,7 +116,7 @@ void bind_errors(nb::module_& module) {
 class Error(ValueError):
     """An error of parafield: a value, file or device that cannot be used.
 
-    The text is one line. It names the argument or file, the value, and what would be right.
+    The message is one line. It names the argument or file and its value, and says what would be right.
     """
 
     code: str
@@ -128,7 +135,7 @@ class PairWarning(UserWarning):
 
 
 class RangeWarning(UserWarning):
-    """Which values are black and white is a guess, from the values of the frames: `range` says it."""
+    """The values of black and white are guessed from the frames; the argument `range` sets them."""
 )",
            scope);
   error_type = nb::object(scope["Error"]).release().ptr();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <nanobind/nanobind.h>
-#include <parafield/error.hpp>
 
+#include <parafield/error.hpp>
 #include <sstream>
 #include <string>
 
@@ -36,9 +36,5 @@ std::string type_text(nanobind::handle object);
 /// threads may run meanwhile. Throw python_error if the user has turned warnings into exceptions.
 void warn_of_pair(const std::string& text);
 void warn_of_range(const std::string& text);
-
-/// Creates the exception `Error` and the warning classes. Exceptions of the library are then raised in Python
-/// as `Error`.
-void bind_errors(nanobind::module_& module);
 
 }  // namespace parafield::python

@@ -43,7 +43,7 @@ Items items_of(const Request<Task>& request, const std::vector<FrameStack>& fram
   const int taken = frames_taken(request.method);
   const FrameStack& first = frames[0];
   const std::string& name = first.array.name;
-  const auto method = std::visit([](const auto& chosen) { return chosen.name; }, request.method);
+  const auto method = name_of(request.method);
   if (frames.size() == 1 && first.stacked) {
     if (first.count < taken)
       fail(name, " is a stack of ", first.count, first.count == 1 ? " frame; " : " frames; ", method,
@@ -291,14 +291,13 @@ std::optional<Field<Task>> read_start(nb::handle start, const FrameStack& frames
   else if (frames.array.memory.on_host() && !frames.stacked)
     field = field_of<Task>(start, "start");
   else
-    fail("start is of type ", type_text(start), "; for frames on a device and for stacks it has to be a ",
+    fail("start is of type ", type_text(start), "; for frames on a device and for stacks it must be a ",
          TaskPlanes<Task>::result);
   if (field->storage->memory != frames.array.memory &&
       !(field->storage->memory.on_host() && frames.array.memory.on_host()))
     fail("start is not where the frames are");
   if (field->size != frames.first.size())
-    fail("start has ", field->size.height, " x ", field->size.width, " pixels, the frames have ",
-         frames.first.height, " x ", frames.first.width);
+    fail("start has ", size_text(field->size), " pixels, the frames have ", size_text(frames.first.size()));
   return field;
 }
 
@@ -308,7 +307,7 @@ Field<Task> solve(const Request<Task>& asked, const std::vector<FrameStack>& fra
   const FrameStack& first = frames[0];
   const Items items = items_of(asked, frames);
   if (known.start && known.start->count != items.count)
-    fail("start holds ", known.start->count, " results, the frames ask for ", items.count);
+    fail("start holds ", known.start->count, " results, but the frames give ", items.count);
   const Device device = device_for(asked.device, asked.threads, first);
   const std::optional<Request<Task>> found = completed(asked, items, device);
   const Request<Task>& request = found ? *found : asked;

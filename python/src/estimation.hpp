@@ -45,8 +45,9 @@ std::optional<Device> read_device(nb::handle device, int threads);
 
 template <class Task>
 Request<Task> read_request(nb::handle method, nb::handle preset, nb::handle device, nb::handle threads,
-                           const nb::dict& parameters) {
+                           const nb::dict& parameters, const typename Task::Options& options = {}) {
   Request<Task> request;
+  request.options = options;
   request.threads = read_threads(threads);
   request.device = read_device(device, request.threads);
   request.method = read_method<Task>(method, preset, parameters, request.options);
@@ -81,6 +82,12 @@ std::shared_ptr<const Request<Task>> request_of_call(nb::handle method, nb::hand
     std::swap(last, next);  // destroys the old arguments only after `last` is consistent
   }
   return request;
+}
+
+/// Name of a method.
+template <class Methods>
+std::string_view name_of(const Methods& method) {
+  return std::visit([](const auto& chosen) { return chosen.name; }, method);
 }
 
 /// Number of frames that a method takes.
@@ -228,7 +235,9 @@ struct Known {
 template <class Task>
 std::optional<Field<Task>> read_start(nb::handle start, const FrameStack& frames);
 
-/// Reads an argument that is an array of tracks: N x 4 (x, y, u, v), px.
+/// Copies tracks into a NumPy array: N x 4 (x, y, u, v), px, float32.
+nb::object track_array(const std::vector<Track>& tracks);
+/// Reads an argument that is an array of tracks, as track_array() returns it.
 std::vector<Track> read_track_array(nb::handle object, const std::string& name);
 
 /// Reads `tracks` and `rotation`.
@@ -265,15 +274,15 @@ void with_input(const std::vector<Frame>& frames, const Known<Task>& known, int 
   f(input);
 }
 
+/// Reads the frames of a call: `frame0` and `frame1`, or without `frame1` the frames of a list `frame0`, or a
+/// single array `frame0`. The names are for error messages. Throws Error(invalid_argument).
+std::vector<FrameStack> read_call_frames(nb::handle frame0, nb::handle frame1, const std::string& name0,
+                                         const std::string& name1, const FrameLayout& layout);
+
 /// Solves for frames that match() has checked: for each pair of two stacks, for each window of one stack, or
 /// for single frames. The caller must hold the GIL.
 template <class Task>
 Field<Task> solve(const Request<Task>& request, const std::vector<FrameStack>& frames,
                   const Known<Task>& known);
-
-/// Binds the functions estimate_flow, estimate_disparity, detect_motion and clear_cache.
-void bind_functions(nb::module_& module);
-/// Binds the classes FlowEstimator, StereoEstimator and MotionDetector.
-void bind_estimators(nb::module_& module);
 
 }  // namespace parafield::python

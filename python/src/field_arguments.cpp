@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "fields.hpp"
+#include "frames.hpp"
 
 namespace parafield::python {
 namespace {
@@ -21,27 +22,14 @@ Size size_of(const nb::object& plane, const std::string& name, std::size_t axes,
   return {int(shape[1]), int(shape[0])};
 }
 
-void check_same(Size size, Size first, const std::string& name, const std::string& first_name) {
-  if (size != first)
-    fail(name, " has ", size.height, " x ", size.width, " pixels, ", first_name, " has ", first.height, " x ",
-         first.width);
-}
-
-/// Fills in the validity and the confidence of a field of one frame.
-template <class Task>
-void fill_rest(Field<Task>& field, nb::handle valid, nb::handle confidence, const std::string& first_name) {
-  const std::size_t pixels = std::size_t(field.pixels());
-  std::memset(field.valid, 1, pixels);
-  if (!valid.is_none()) {
-    const nb::object plane = as_plane(valid, "valid", "bool_");
-    check_same(size_of(plane, "valid", 2, "H x W"), field.size, "valid", first_name);
-    std::memcpy(field.valid, data_of<std::uint8_t>(plane), pixels);
-  }
-  if (field.confidence) {
-    const nb::object plane = as_plane(confidence, "confidence", "float32");
-    check_same(size_of(plane, "confidence", 2, "H x W"), field.size, "confidence", first_name);
-    std::memcpy(field.confidence, data_of<float>(plane), pixels * 4);
-  }
+/// Converts an argument to a plane of the given type. Its size must be `size`, unless this is 0x0.
+nb::object plane_of(nb::handle object, const std::string& name, const char* type, Size size,
+                    const std::string& first_name) {
+  const nb::object plane = as_plane(object, name, type);
+  const Size own = size_of(plane, name, 2, "H x W");
+  if (size != Size{} && own != size)
+    fail(name, " has ", size_text(own), " pixels, ", first_name, " has ", size_text(size));
+  return plane;
 }
 
 /// Copies an array H x W x 2 into a flow field.
@@ -54,7 +42,7 @@ Field<Flow> flow_from_pairs(nb::handle object, const std::string& name) {
     field.values[i] = from[2 * i];
     field.values[pixels + i] = from[2 * i + 1];
   }
-  fill_rest(field, nb::none(), nb::none(), name);
+  std::memset(field.valid, 1, std::size_t(pixels));
   return field;
 }
 
@@ -68,33 +56,29 @@ nb::object as_plane(nb::handle object, const std::string& name, const char* type
   });
 }
 
-Field<Flow> flow_from_planes(nb::handle u, nb::handle v, nb::handle valid, nb::handle confidence) {
-  const nb::object planes[] = {as_plane(u, "u", "float32"), as_plane(v, "v", "float32")};
-  const Size size = size_of(planes[0], "u", 2, "H x W");
-  check_same(size_of(planes[1], "v", 2, "H x W"), size, "v", "u");
-  Field<Flow> field = host_field<Flow>(size, !confidence.is_none());
-  const std::ptrdiff_t pixels = field.pixels();
-  for (int i = 0; i < 2; ++i)
-    std::memcpy(field.values + i * pixels, data_of<float>(planes[i]), std::size_t(pixels) * 4);
-  fill_rest(field, valid, confidence, "u");
-  return field;
-}
-
-Field<Stereo> disparity_from_plane(nb::handle d, nb::handle valid, nb::handle confidence,
-                                   const std::string& name) {
-  const nb::object plane = as_plane(d, name, "float32");
-  Field<Stereo> field = host_field<Stereo>(size_of(plane, name, 2, "H x W"), !confidence.is_none());
-  std::memcpy(field.values, data_of<float>(plane), std::size_t(field.pixels()) * 4);
-  fill_rest(field, valid, confidence, name);
-  return field;
-}
-
-Field<Detection> mask_from_plane(nb::handle moving, nb::handle valid, nb::handle confidence,
-                                 const std::string& name) {
-  const nb::object plane = as_plane(moving, name, "bool_");
-  Field<Detection> field = host_field<Detection>(size_of(plane, name, 2, "H x W"), !confidence.is_none());
-  std::memcpy(field.moving, data_of<std::uint8_t>(plane), std::size_t(field.pixels()));
-  fill_rest(field, valid, confidence, name);
+template <class Task>
+Field<Task> field_from(const std::vector<PlaneArgument>& planes, nb::handle valid, nb::handle confidence) {
+  using Value = std::conditional_t<TaskPlanes<Task>::has_moving, std::uint8_t, float>;
+  const std::string& first_name = planes[0].name;
+  Field<Task> field;
+  for (std::size_t i = 0; i < planes.size(); ++i) {
+    const auto& [array, name] = planes[i];
+    const char* const type = TaskPlanes<Task>::has_moving ? "bool_" : "float32";
+    const nb::object plane = plane_of(array, name, type, field.size, first_name);
+    if (i == 0) field = host_field<Task>(size_of(plane, name, 2, "H x W"), !confidence.is_none());
+    void* const first = field.moving ? static_cast<void*>(field.moving) : field.values;
+    std::memcpy(static_cast<Value*>(first) + std::ptrdiff_t(i) * field.pixels(), data_of<Value>(plane),
+                std::size_t(field.pixels()) * sizeof(Value));
+  }
+  const std::size_t pixels = std::size_t(field.pixels());
+  std::memset(field.valid, 1, pixels);
+  if (!valid.is_none())
+    std::memcpy(field.valid, data_of<std::uint8_t>(plane_of(valid, "valid", "bool_", field.size, first_name)),
+                pixels);
+  if (field.confidence)
+    std::memcpy(field.confidence,
+                data_of<float>(plane_of(confidence, "confidence", "float32", field.size, first_name)),
+                pixels * 4);
   return field;
 }
 
@@ -107,12 +91,13 @@ Field<Task> field_of(nb::handle object, const std::string& name) {
   }
   if constexpr (std::is_same_v<Task, Flow>)
     return flow_from_pairs(object, name);
-  else if constexpr (std::is_same_v<Task, Stereo>)
-    return disparity_from_plane(object, nb::none(), nb::none(), name);
   else
-    return mask_from_plane(object, nb::none(), nb::none(), name);
+    return field_from<Task>({{object, name}});
 }
 
+template Field<Flow> field_from(const std::vector<PlaneArgument>&, nb::handle, nb::handle);
+template Field<Stereo> field_from(const std::vector<PlaneArgument>&, nb::handle, nb::handle);
+template Field<Detection> field_from(const std::vector<PlaneArgument>&, nb::handle, nb::handle);
 template Field<Flow> field_of(nb::handle, const std::string&);
 template Field<Stereo> field_of(nb::handle, const std::string&);
 template Field<Detection> field_of(nb::handle, const std::string&);

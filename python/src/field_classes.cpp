@@ -7,6 +7,7 @@
 
 #include "fields.hpp"
 #include "pictures.hpp"
+#include "signatures.hpp"
 
 namespace parafield::python {
 namespace {
@@ -119,7 +120,7 @@ nb::object as_numpy(Field<Task>& field, nb::handle type, nb::handle copy) {
 template <class Task>
 Field<Task> frame_of(const Field<Task>& field, nb::handle index) {
   if (!field.stacked)
-    fail("a ", TaskPlanes<Task>::result, " cannot be indexed or unpacked, unless it is of a stack. Its ",
+    fail("a ", TaskPlanes<Task>::result, " cannot be indexed or unpacked, unless it belongs to a stack. Its ",
          TaskPlanes<Task>::arrays, " can");
   Py_ssize_t i = 0;
   if (!nb::try_cast(index, i)) fail("the index of a frame cannot be ", repr_text(index));
@@ -141,8 +142,7 @@ template <class Task>
 std::string text_of(const Field<Task>& field) {
   std::string text = std::string("<parafield.") + TaskPlanes<Task>::result + " ";
   if (field.stacked) text += std::to_string(field.count) + " x ";
-  return text + std::to_string(field.size.height) + " x " + std::to_string(field.size.width) + " on " +
-         device_text(field) + ">";
+  return text + size_text(field.size) + " on " + device_text(field) + ">";
 }
 
 /// Returns the state for pickle, with the planes as bytes.
@@ -180,33 +180,35 @@ nb::class_<Field<Task>> bind_field(nb::module_& module, const char* doc) {
   auto type = nb::class_<F>(module, TaskPlanes<Task>::result, doc);
   type.def_prop_ro(
           "valid", [](F& self) { return valid_of(self); }, nb::sig("def valid(self) -> typing.Any"),
-          "bool, H x W (N x H x W of a stack): where the result is to be trusted. None if the estimator was "
-          "told to leave it out.")
+          "bool, H x W (N x H x W for a stack): where the result is reliable. None if the estimator was told "
+          "to leave it out.")
       .def_prop_ro(
           "confidence", [](F& self) { return confidence_of(self); },
           nb::sig("def confidence(self) -> typing.Any"),
-          "float32, H x W (N x H x W of a stack): >= 0, grows with the method's certainty. None if the field "
-          "comes from a file, or if the estimator was told to leave it out.")
+          "float32, H x W (N x H x W for a stack): >= 0, larger where the method is more certain. None if "
+          "the "
+          "field comes from a file, or if the estimator was told to leave it out.")
       .def_prop_ro("shape", &shape_of<Task>, nb::sig("def shape(self) -> tuple[int, ...]"),
-                   "(H, W), or (N, H, W) of a stack.")
+                   "(H, W), or (N, H, W) for a stack.")
       .def_prop_ro(
           "device", [](const F& self) { return device_text(self); },
-          "Where the memory is: \"cpu\" or \"cuda:0\".")
+          "The device that holds the arrays: \"cpu\" or \"cuda:0\".")
       .def(
           "cpu", [](const F& self) { return on_host(self); },
-          "The same result in host memory. A result that is there already is not copied.")
-      .def("copy", &copied<Task>, "A copy with memory of its own, in the same place.")
+          "The same result in host memory. It is not copied if it is there already.")
+      .def("copy", &copied<Task>, "A copy with its own memory, on the same device.")
       .def("__array__", &as_numpy<Task>, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none(),
            nb::sig("def __array__(self, dtype: object = None, copy: object = None) -> "
                    "numpy.typing.NDArray[typing.Any]"))
       .def("__len__",
            [](const F& self) {
              if (!self.stacked)
-               throw nb::type_error("a result has no length, unless it is of a stack. Its arrays have");
+               throw nb::type_error(
+                   "only the result of a stack has a length; arrays of a result have one, too");
              return self.count;
            })
       .def(
-          "__bool__", [](const F&) { return true; }, "True: push() gives a result or None.")
+          "__bool__", [](const F&) { return true; }, "True, because push() returns a result or None.")
       .def("__getitem__", &frame_of<Task>, nb::arg("index"),
            nb::sig((std::string("def __getitem__(self, index: int) -> ") + TaskPlanes<Task>::result).c_str()),
            "The result of one frame of a stack.")
@@ -227,56 +229,53 @@ nb::class_<Field<Task>> bind_field(nb::module_& module, const char* doc) {
 }  // namespace
 
 void bind_fields(nb::module_& module) {
-  bind_field<Flow>(
+  auto flow = bind_field<Flow>(
       module,
       "A flow field, of one pair of frames or of a stack of pairs.\n\n"
-      "frame0(x) matches frame1(x + flow(x)). Arrays are of the library that the frames came from, and lie "
-      "where the frames were. The field owns its memory. numpy.asarray(flow) is H x W x 2, as in OpenCV. "
-      "len(flow) and flow[i] are those of a stack.")
-      .def(
-          "__init__",
-          [](Field<Flow>* self, nb::handle u, nb::handle v, nb::handle valid, nb::handle confidence) {
-            new (self) Field<Flow>(flow_from_planes(u, v, valid, confidence));
-          },
-          nb::arg("u"), nb::arg("v"), nb::arg("valid") = nb::none(), nb::arg("confidence") = nb::none(),
-          "A field of NumPy arrays, which are copied: float32, H x W, px. `valid` is true everywhere if it "
-          "is not given.")
-      .def_prop_ro(
+      "frame0(x) matches frame1(x + flow(x)). Arrays are of the frames' library and on the frames' device. "
+      "The "
+      "field owns its memory. numpy.asarray(flow) is H x W x 2, as in OpenCV. A stack has len(flow) and "
+      "flow[i].");
+  define<"__init__(self, u, v, valid = None, confidence = None) -> None">(
+      flow,
+      [](Field<Flow>* self, nb::handle u, nb::handle v, nb::handle valid, nb::handle confidence) {
+        new (self) Field<Flow>(field_from<Flow>({{u, "u"}, {v, "v"}}, valid, confidence));
+      },
+      "Copies NumPy arrays: float32, H x W, px. By default, all pixels are valid.");
+  flow.def_prop_ro(
           "u", [](Field<Flow>& self) { return component(self, 0); }, nb::sig("def u(self) -> typing.Any"),
-          "float32, H x W (N x H x W of a stack): px to the right.")
+          "float32, H x W (N x H x W for a stack): px to the right.")
       .def_prop_ro(
           "v", [](Field<Flow>& self) { return component(self, 1); }, nb::sig("def v(self) -> typing.Any"),
-          "float32, H x W (N x H x W of a stack): px down.")
+          "float32, H x W (N x H x W for a stack): px down.")
       .def_prop_ro(
           "uv", [](Field<Flow>& self) { return values_of(self); }, nb::sig("def uv(self) -> typing.Any"),
-          "float32, 2 x H x W (N x 2 x H x W of a stack): u and v in one array, without a copy.");
-  bind_field<Stereo>(module,
-                     "Disparities of the left image, of one pair or of a stack of pairs.\n\n"
-                     "x_right = x_left - d. numpy.asarray(disparity) is d.")
-      .def(
-          "__init__",
-          [](Field<Stereo>* self, nb::handle d, nb::handle valid, nb::handle confidence) {
-            new (self) Field<Stereo>(disparity_from_plane(d, valid, confidence));
-          },
-          nb::arg("d"), nb::arg("valid") = nb::none(), nb::arg("confidence") = nb::none(),
-          "A field of NumPy arrays, which are copied: float32, H x W, px.")
-      .def_prop_ro(
-          "d", [](Field<Stereo>& self) { return values_of(self); }, nb::sig("def d(self) -> typing.Any"),
-          "float32, H x W (N x H x W of a stack): px.");
-  bind_field<Detection>(module,
-                        "A motion mask, of one pair of frames or of a stack of pairs.\n\n"
-                        "numpy.asarray(mask) is `moving`.")
-      .def(
-          "__init__",
-          [](Field<Detection>* self, nb::handle moving, nb::handle valid, nb::handle confidence) {
-            new (self) Field<Detection>(mask_from_plane(moving, valid, confidence));
-          },
-          nb::arg("moving"), nb::arg("valid") = nb::none(), nb::arg("confidence") = nb::none(),
-          "A mask of NumPy arrays, which are copied: bool, H x W.")
-      .def_prop_ro(
-          "moving", [](Field<Detection>& self) { return moving_of(self); },
-          nb::sig("def moving(self) -> typing.Any"),
-          "bool, H x W (N x H x W of a stack): where something moves in the newer frame, or left.");
+          "float32, 2 x H x W (N x 2 x H x W for a stack): u and v in one array, without a copy.");
+  auto disparity = bind_field<Stereo>(module,
+                                      "Disparities of the left image, of one pair or of a stack of pairs.\n\n"
+                                      "x_right = x_left - d. numpy.asarray(disparity) is d.");
+  define<"__init__(self, d, valid = None, confidence = None) -> None">(
+      disparity,
+      [](Field<Stereo>* self, nb::handle d, nb::handle valid, nb::handle confidence) {
+        new (self) Field<Stereo>(field_from<Stereo>({{d, "d"}}, valid, confidence));
+      },
+      "Copies NumPy arrays: float32, H x W, px. By default, all pixels are valid.");
+  disparity.def_prop_ro(
+      "d", [](Field<Stereo>& self) { return values_of(self); }, nb::sig("def d(self) -> typing.Any"),
+      "float32, H x W (N x H x W for a stack): px.");
+  auto mask = bind_field<Detection>(
+      module,
+      "A motion mask, of one pair of frames or of a stack of pairs.\n\nnumpy.asarray(mask) is `moving`.");
+  define<"__init__(self, moving, valid = None, confidence = None) -> None">(
+      mask,
+      [](Field<Detection>* self, nb::handle moving, nb::handle valid, nb::handle confidence) {
+        new (self) Field<Detection>(field_from<Detection>({{moving, "moving"}}, valid, confidence));
+      },
+      "Copies NumPy arrays: bool, H x W. By default, all pixels are valid.");
+  mask.def_prop_ro(
+      "moving", [](Field<Detection>& self) { return moving_of(self); },
+      nb::sig("def moving(self) -> typing.Any"),
+      "bool, H x W (N x H x W for a stack): true where something moves in the newer frame, or has left.");
 }
 
 }  // namespace parafield::python

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <optional>
 #include <parafield/parafield.hpp>
 #include <string>
+#include <vector>
 
 #include "storage.hpp"
 
@@ -148,13 +150,17 @@ const T* data_of(const nb::object& array) {
   return reinterpret_cast<const T*>(nb::cast<std::uintptr_t>(array.attr("__array_interface__")["data"][0]));
 }
 
-/// Make fields in host memory by copying arguments that are planes: arrays H x W. `valid` and `confidence`
-/// can be None. `name` is the name of the first argument. Throw Error(invalid_argument).
-Field<Flow> flow_from_planes(nb::handle u, nb::handle v, nb::handle valid, nb::handle confidence);
-Field<Stereo> disparity_from_plane(nb::handle d, nb::handle valid, nb::handle confidence,
-                                   const std::string& name = "d");
-Field<Detection> mask_from_plane(nb::handle moving, nb::handle valid, nb::handle confidence,
-                                 const std::string& name = "moving");
+/// An argument that is a plane: an array H x W.
+struct PlaneArgument {
+  nb::handle array;
+  std::string name;
+};
+
+/// Makes a field in host memory by copying its planes: u and v, d, or moving. `valid` and `confidence` can be
+/// None. Throws Error(invalid_argument).
+template <class Task>
+Field<Task> field_from(const std::vector<PlaneArgument>& planes, nb::handle valid = nb::none(),
+                       nb::handle confidence = nb::none());
 
 /// Returns a field in host memory for an argument, which may be a FlowField or an array H x W x 2 (for the
 /// other tasks a DisparityField, a MotionMask, or an array H x W). Values of arrays are copied as float32, or
@@ -162,7 +168,17 @@ Field<Detection> mask_from_plane(nb::handle moving, nb::handle valid, nb::handle
 template <class Task>
 Field<Task> field_of(nb::handle object, const std::string& name);
 
-/// Binds the classes FlowField, DisparityField and MotionMask.
-void bind_fields(nb::module_& module);
+/// An argument that is a mask or None. Keeps the mask's memory alive.
+struct MaskArgument {
+  std::optional<Field<Detection>> field;
+
+  MaskArgument(nb::handle mask, const std::string& name) {
+    if (!mask.is_none()) field = field_of<Detection>(mask, name);
+  }
+  MaskView view() const {
+    if (!field) return {};
+    return {field->moving, field->size.width, field->size.height, field->size.width};
+  }
+};
 
 }  // namespace parafield::python

@@ -3,35 +3,18 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <parafield/video.hpp>
+
 #include <mutex>
 
+#include "estimation.hpp"
 #include "pictures.hpp"
-#include "tracks.hpp"
+#include "signatures.hpp"
 
 namespace parafield::python {
 namespace {
 
 using Path = std::filesystem::path;
-
-/// Iterates over the frames of a file or a pipe.
-class FrameIterator {
- public:
-  FrameIterator(const Path& path, const std::string& variable) : reader_(path, variable) {}
-  nb::object next() {
-    std::optional<FrameBuffer> frame;
-    {
-      const nb::gil_scoped_release released;
-      const std::lock_guard lock(mutex_);  // threads may share an iterator
-      frame = reader_.next();
-    }
-    if (!frame) throw nb::stop_iteration();
-    return frame_array(*frame);
-  }
-
- private:
-  FrameReader reader_;
-  std::mutex mutex_;
-};
 
 /// Calls f with the GIL released.
 template <class F>
@@ -39,6 +22,29 @@ auto unlocked(F f) {
   const nb::gil_scoped_release released;
   return f();
 }
+
+/// Iterates over the frames of a FrameSource.
+class FrameIterator {
+ public:
+  FrameIterator(const Path& path, const std::string& variable)
+      : source_(unlocked([&] {
+          return FrameSource(path.string(), {.variable = variable, .any_size = true});
+        })) {}
+  nb::object next() {
+    std::optional<VideoFrame> frame;
+    {
+      const nb::gil_scoped_release released;
+      const std::lock_guard lock(mutex_);  // threads may share an iterator
+      frame = source_.next();
+    }
+    if (!frame) throw nb::stop_iteration();
+    return frame_array(frame->frame);
+  }
+
+ private:
+  FrameSource source_;
+  std::mutex mutex_;
+};
 
 /// Converts arrays of points and colors, N x 3 each, to points of the library. Points are white if `colors`
 /// is None.
@@ -71,156 +77,122 @@ std::vector<ColorPoint> read_points(nb::handle points, nb::handle colors) {
 
 /// Binds readers and writers of calibrations, depths and points.
 void bind_stereo_files(nb::module_& module) {
-  using nb::arg;
-  module.def(
-      "read_calibration",
+  define<"read_calibration(path, second: str | os.PathLike[str] | None = None) -> StereoCalibration">(
+      module,
       [](const Path& path, const std::optional<Path>& second) {
         return unlocked([&] { return read_calibration(path, second.value_or(Path())); });
       },
-      arg("path"), arg("second") = nb::none(),
-      nb::sig("def read_calibration(path: str | os.PathLike[str], second: str | os.PathLike[str] | None = "
-              "None) -> StereoCalibration"),
       "The calibration of a stereo camera: OpenCV's YAML or Middlebury's calib.txt.\n\n"
-      "OpenCV's has K1, D1, K2, D2, R and T, as FileStorage writes them. `second` is a file with what the "
-      "first one lacks, as extrinsics.yml.");
-  module.def(
-      "write_depth",
+      "OpenCV's file has K1, D1, K2, D2, R and T, as FileStorage writes them. `second` is a file with the "
+      "values that the first one lacks, such as extrinsics.yml.");
+  define<"write_depth(path, depth, scale: float = 1) -> None">(
+      module,
       [](const Path& path, nb::handle depth, float scale) {
-        const Field<Stereo> plane = disparity_from_plane(depth, nb::none(), nb::none(), "depth");
+        const Field<Stereo> plane = field_from<Stereo>({{depth, "depth"}});
         unlocked([&] { write_depth(path, plane.result(0).d.view(), scale); });
       },
-      arg("path"), arg("depth").none(), arg("scale") = 1.0f,
-      nb::sig("def write_depth(path: str | os.PathLike[str], depth: typing.Any, scale: float = 1) -> None"),
-      "Writes depths, H x W, by the extension: .pfm, .npy (as they are) or .png (16 bit, value = depth * "
-      "scale).");
-  module.def(
-      "write_points",
+      "Writes depths, H x W, in the format of the extension: .pfm and .npy store them unchanged, .png stores "
+      "depth * scale in 16 bits.");
+  define<"write_points(path, points, colors = None) -> None">(
+      module,
       [](const Path& path, nb::handle points, nb::handle colors) {
         const std::vector<ColorPoint> all = read_points(points, colors);
         unlocked([&] { write_points(path, all); });
       },
-      arg("path"), arg("points").none(), arg("colors") = nb::none(),
-      nb::sig("def write_points(path: str | os.PathLike[str], points: typing.Any, colors: typing.Any = None) "
-              "-> None"),
-      "Writes points, N x 3, and their colors, N x 3 (uint8), as .ply, binary. Without colors they are "
+      "Writes points, N x 3, and their colors, N x 3 (uint8), as a binary .ply file. Without colors they are "
       "white.");
 }
 
 }  // namespace
 
 void bind_files(nb::module_& module) {
-  using nb::arg;
-  nb::class_<FrameIterator>(module, "FrameIterator", "Frames of a file or a pipe: see read_frames.")
+  nb::class_<FrameIterator>(module, "FrameIterator", "Frames of a file, a folder, a video or a pipe: see read_frames.")
       .def(
           "__iter__", [](nb::handle self) { return nb::borrow(self); },
           nb::sig("def __iter__(self) -> FrameIterator"))
       .def("__next__", &FrameIterator::next,
            nb::sig("def __next__(self) -> numpy.typing.NDArray[typing.Any]"));
-  module.def(
-      "read_frames",
+  define<"read_frames(path, variable: str | None = None) -> FrameIterator">(
+      module,
       [](const Path& path, const std::optional<std::string>& variable) {
         return new FrameIterator(path, variable.value_or(""));
       },
-      arg("path"), arg("variable") = nb::none(),
-      nb::sig("def read_frames(path: str | os.PathLike[str], variable: str | None = None) -> FrameIterator"),
-      "Frames of a file, a pipe or standard input (\"-\"), one after the other.\n\n"
-      "A file may hold many frames if it is NetCDF, Y4M, PGM, PPM or PFM. Each frame is an array as read_frame "
-      "gives it. `variable` names the one of a NetCDF file that holds the images, where several may.");
+      "An iterator over the frames of a file, a folder, a pattern like frame%04d.png, a video, a camera, a pipe or "
+      "standard input (\"-\").\n\n"
+      "NetCDF, Y4M, PGM, PPM and PFM files may hold many frames, as may videos, if the package was built with "
+      "FFmpeg. Each frame is an array as in read_frame. `variable` names the NetCDF variable with the images, if "
+      "several could be meant.");
   module.def("why_no_netcdf", &why_no_netcdf,
              "The reason why NetCDF files cannot be read; empty if they can.\n\n"
-             "xarray reads and writes them, too: see parafield.xarray.");
-  module.def(
-      "read_frame", [](const Path& path) { return frame_array(unlocked([&] { return read_frame(path); })); },
-      arg("path"),
-      nb::sig("def read_frame(path: str | os.PathLike[str]) -> numpy.typing.NDArray[typing.Any]"),
+             "xarray can read and write them, too: see parafield.xarray.");
+  define<"read_frame(path) -> numpy.typing.NDArray[typing.Any]">(
+      module, [](const Path& path) { return frame_array(unlocked([&] { return read_frame(path); })); },
       "A frame: H x W or H x W x 3 (RGB), uint8, uint16 or float32.\n\n"
       "Formats: PNG, JPEG, TIFF, PGM, PPM, PFM, .npy, NetCDF and Y4M with one frame.");
-  module.def(
-      "write_frame",
+  define<"write_frame(path, frame) -> None">(
+      module,
       [](const Path& path, nb::handle frame) {
         const FrameStack picture = read_host_frame(frame, "frame");
         unlocked([&] { write_frame(path, picture.first); });
       },
-      arg("path"), arg("frame").none(),
-      nb::sig("def write_frame(path: str | os.PathLike[str], frame: typing.Any) -> None"),
-      "Writes a frame by the extension: .png, .jpg, .pgm, .ppm or .pfm. The file is never half written.");
-  module.def(
-      "read_flow",
-      [](const Path& path) { return numpy_field<Flow>(unlocked([&] { return read_flow(path); })); },
-      arg("path"), nb::sig("def read_flow(path: str | os.PathLike[str]) -> FlowField"),
-      "A flow field of a file: .flo, PFM, .npy (H x W x 2) or KITTI's PNG. Its confidence is None.");
-  module.def(
-      "write_flow",
+      "Writes a frame in the format of the extension: .png, .jpg, .pgm, .ppm or .pfm.\n\n"
+      "No writer of this package leaves a half-written file.");
+  define<"read_flow(path) -> FlowField">(
+      module, [](const Path& path) { return numpy_field<Flow>(unlocked([&] { return read_flow(path); })); },
+      "Reads a flow field from .flo, PFM, .npy (H x W x 2) or KITTI's PNG. Its confidence is None.");
+  define<"write_flow(path, flow, *, mark_invalid: bool = False) -> None">(
+      module,
       [](const Path& path, nb::handle flow, bool mark_invalid) {
         const Field<Flow> field = field_of<Flow>(flow, "flow");
         unlocked([&] { write_flow(path, field.result(0), mark_invalid); });
       },
-      arg("path"), arg("flow").none(), nb::kw_only(), arg("mark_invalid") = false,
-      nb::sig("def write_flow(path: str | os.PathLike[str], flow: typing.Any, *, mark_invalid: bool = False) "
-              "-> None"),
-      "Writes a flow field by the extension: .flo, .pfm, .npy or .png (KITTI).\n\n"
-      "`flow` is a FlowField or an array H x W x 2. With `mark_invalid`, flow that is not valid is written "
-      "as unknown (1e10).");
-  module.def(
-      "read_disparity",
+      "Writes a flow field in the format of the extension: .flo, .pfm, .npy or .png (KITTI).\n\n"
+      "`flow` is a FlowField or an array H x W x 2. With `mark_invalid`, invalid flow is written as unknown "
+      "(1e10).");
+  define<"read_disparity(path, scale: float = 0) -> DisparityField">(
+      module,
       [](const Path& path, float scale) {
         return numpy_field<Stereo>(unlocked([&] { return read_disparity(path, scale); }));
       },
-      arg("path"), arg("scale") = 0.0f,
-      nb::sig("def read_disparity(path: str | os.PathLike[str], scale: float = 0) -> DisparityField"),
-      "A disparity field of a file: PFM, .npy or gray PNG. Its confidence is None.\n\n"
-      "`scale` is the value of 1 px in a PNG; 0 = 256 for 16 bit (KITTI). A PNG of 8 bit needs it.");
-  module.def(
-      "write_disparity",
+      "Reads a disparity field from PFM, .npy or a gray PNG. Its confidence is None.\n\n"
+      "`scale` is the value of 1 px in a PNG; 0 means 256 for 16 bits (KITTI). An 8-bit PNG needs it.");
+  define<"write_disparity(path, disparity, scale: float = 256, *, mark_invalid: bool = False) -> None">(
+      module,
       [](const Path& path, nb::handle disparity, float scale, bool mark_invalid) {
         const Field<Stereo> field = field_of<Stereo>(disparity, "disparity");
         unlocked([&] { write_disparity(path, field.result(0), scale, mark_invalid); });
       },
-      arg("path"), arg("disparity").none(), arg("scale") = 256.0f, nb::kw_only(), arg("mark_invalid") = false,
-      nb::sig(
-          "def write_disparity(path: str | os.PathLike[str], disparity: typing.Any, scale: float = 256, *, "
-          "mark_invalid: bool = False) -> None"),
-      "Writes disparities by the extension: .pfm, .npy or .png (16 bit, value = disparity * scale).");
-  module.def(
-      "read_mask", [](const Path& path) { return mask_array(unlocked([&] { return read_mask(path); })); },
-      arg("path"),
-      nb::sig("def read_mask(path: str | os.PathLike[str]) -> numpy.typing.NDArray[numpy.bool_]"),
-      "A mask, H x W: true where a channel of the file's pixel is above 0.");
-  module.def(
-      "write_mask",
+      "Writes disparities in the format of the extension: .pfm, .npy or .png (disparity * scale in 16 "
+      "bits).");
+  define<"read_mask(path) -> array[bool_]">(
+      module, [](const Path& path) { return mask_array(unlocked([&] { return read_mask(path); })); },
+      "Reads a mask, H x W: true where any channel of the file's pixel is above 0.");
+  define<"write_mask(path, mask) -> None">(
+      module,
       [](const Path& path, nb::handle mask) {
         const Field<Detection> field = field_of<Detection>(mask, "mask");
-        const MotionMask view = field.result(0);
-        unlocked([&] { write_mask(path, view.moving.view()); });
+        unlocked([&] { write_mask(path, field.result(0).moving.view()); });
       },
-      arg("path"), arg("mask").none(),
-      nb::sig("def write_mask(path: str | os.PathLike[str], mask: typing.Any) -> None"),
       "Writes a mask (.png or .pgm): 255 where it is true, otherwise 0. `mask` is a MotionMask or an array H "
       "x W.");
-  module.def(
-      "read_tracks",
-      [](const Path& path) { return track_array(unlocked([&] { return read_tracks(path); })); }, arg("path"),
-      nb::sig("def read_tracks(path: str | os.PathLike[str]) -> numpy.typing.NDArray[numpy.float32]"),
-      "Tracks of a text file: an array N x 4 of x, y, u and v, px.");
-  module.def(
-      "write_tracks",
+  define<"read_tracks(path) -> array[float32]">(
+      module, [](const Path& path) { return track_array(unlocked([&] { return read_tracks(path); })); },
+      "Reads tracks from a text file: an array N x 4 of x, y, u and v, px.");
+  define<"write_tracks(path, tracks) -> None">(
+      module,
       [](const Path& path, nb::handle tracks) {
         const std::vector<Track> values = read_track_array(tracks, "tracks");
         unlocked([&] { write_tracks(path, values); });
       },
-      arg("path"), arg("tracks").none(),
-      nb::sig("def write_tracks(path: str | os.PathLike[str], tracks: typing.Any) -> None"),
-      "Writes tracks, N x 4, as text: a line x,y,u,v, then one line for each track.");
-  module.def(
-      "read_alpha",
+      "Writes tracks, N x 4, as text: the line x,y,u,v, then one line for each track.");
+  define<"read_alpha(path) -> array[bool_] | None">(
+      module,
       [](const Path& path) -> nb::object {
         const Image<std::uint8_t> alpha = unlocked([&] { return read_alpha(path); });
         return alpha ? mask_array(alpha) : nb::none();
       },
-      arg("path"),
-      nb::sig("def read_alpha(path: str | os.PathLike[str]) -> numpy.typing.NDArray[numpy.bool_] | None"),
-      "The alpha of a PNG file, H x W: false where it is 0. None for a file without alpha.\n\n"
-      "filled() and mark_unknown() take it: pixels that are false have no value.");
+      "The alpha channel of a PNG file, H x W: false where alpha is 0. None if the file has no alpha.\n\n"
+      "filled() and mark_unknown() accept it: pixels that are false have no value.");
   bind_stereo_files(module);
 }
 

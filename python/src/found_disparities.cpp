@@ -7,7 +7,7 @@
 
 #include "cameras.hpp"
 #include "interrupt.hpp"
-#include "states.hpp"
+#include "structs.hpp"
 
 namespace parafield::python {
 namespace {
@@ -17,11 +17,6 @@ const char* const examine_doc = R"(What a coarse search finds out about a rectif
 It looks at a width of at most 128 px, for disparities of both signs up to 0.4 of the width. Arguments are
 those of estimate_disparity; `min_disparity` is the least disparity, which `disparities` counts from. Frames
 on a CUDA device are waited for. Raises Error.)";
-
-/// Returns the energy parameters of a stereo method.
-StereoEnergy& energy_of(StereoMethod& method) {
-  return std::visit([](auto& chosen) -> StereoEnergy& { return chosen.energy; }, method);
-}
 
 }  // namespace
 
@@ -34,23 +29,23 @@ void synchronize(const Device& device, Stream stream) {
 std::optional<Request<Stereo>> with_disparities(const Request<Stereo>& request, const Array& array,
                                                 const Device& device, int count,
                                                 const std::function<std::vector<Frame>(int)>& pair_of) {
+  if (std::visit([](const auto& chosen) { return chosen.energy.disparities > 0; }, request.method)) return {};
   Request<Stereo> found = request;
-  StereoEnergy& energy = energy_of(found.method);
-  if (energy.disparities > 0) return {};
   std::atomic<bool> cancelled = false;
   std::string warning;
-  int most_of_blank = 0;  // used only if all pairs are blank
   const auto work = [&] {
     if (!array.memory.on_host()) synchronize(device, Stream{array.stream});
+    // An estimator that only examines frames in host memory needs no threads.
+    const auto lease = EstimatorCache<Stereo>::take(request, pair_of(0)[0].size(),
+                                                    array.memory.on_host() ? Device::cpu(1) : device, {});
+    lease->reset();
     for (int i = 0; i < count && !cancelled; ++i) {
       const std::vector<Frame> pair = pair_of(i);
-      const PairFindings findings = examine_pair(pair[0], pair[1], energy.min_disparity);
-      int& most = findings.blank() ? most_of_blank : energy.disparities;
-      most = std::max(most, findings.disparities);
+      const PairFindings findings = lease->examine(pair[0], pair[1]);
       for (const std::string& text : pair_warnings(findings, {}))
         if (warning.empty()) warning = (count > 1 ? "pair " + std::to_string(i) + ": " : "") + text;
     }
-    if (energy.disparities == 0) energy.disparities = most_of_blank;
+    found.method = lease->method();
   };
   run_without_lock(count > 1, work, [&] { cancelled = true; });
   if (!warning.empty()) warn_of_pair(warning);

@@ -37,8 +37,10 @@ PixelFormat format_of(const Array& array, int channels, bool bgr) {
       if (channels == 1) return PixelFormat::gray_u8;
       if (channels == 3) return bgr ? PixelFormat::bgr_u8 : PixelFormat::rgb_u8;
       return bgr ? PixelFormat::bgra_u8 : PixelFormat::rgba_u8;
-    case Values::u16: return channels == 1 ? PixelFormat::gray_u16 : PixelFormat::rgb_u16;
-    case Values::f32: return channels == 1 ? PixelFormat::gray_f32 : PixelFormat::rgb_f32;
+    case Values::u16:
+      return channels == 1 ? PixelFormat::gray_u16 : PixelFormat::rgb_u16;
+    case Values::f32:
+      return channels == 1 ? PixelFormat::gray_f32 : PixelFormat::rgb_f32;
   }
   return {};
 }
@@ -64,8 +66,6 @@ bool is_readable(const Array& array, const Places& at, int channels, bool bgr) {
   return reinterpret_cast<std::uintptr_t>(array.data) % std::uintptr_t(value) == 0;
 }
 
-std::string size_text(Size size) { return std::to_string(size.height) + " x " + std::to_string(size.width); }
-
 std::string place_text(const Array& array) {
   return array.memory.on_host() ? "in host memory" : "on cuda:" + std::to_string(array.memory.device);
 }
@@ -81,8 +81,8 @@ void warn_of_guess(ValueRange range, Values type) {
                      range == ValueRange{-1, 1};
   if (!known)
     return warn_of_range(
-        "black is the smallest value of these frames and white the largest; give range=(black, white), the "
-        "same for all frames");
+        "black is taken to be the smallest value of these frames and white the largest; give range=(black, "
+        "white), the same for all frames");
   const std::string black = std::to_string(int(range.black)), white = std::to_string(int(range.white));
   warn_of_range(black + " is black and " + white + " is white, from the values of the frames; give range=(" +
                 black + ", " + white + "), or the right one");
@@ -105,7 +105,7 @@ FrameLayout read_layout(nb::handle axes, nb::handle range, nb::handle channels) 
       fail("range cannot be ", repr_text(range),
            ": two numbers, the values of black and white, such as (0, 1)");
     if (!(black < white) || !std::isnormal(255 / (white - black)))
-      fail("range cannot be ", repr_text(range), ": black has to be below white");
+      fail("range cannot be ", repr_text(range), ": black must be below white");
     layout.range = ValueRange{black, white};
   }
   if (!channels.is_none()) {
@@ -122,7 +122,7 @@ FrameLayout read_axes(nb::handle axes) {
   return layout;
 }
 
-std::optional<Size> read_shape(nb::handle shape) {
+Size read_shape(nb::handle shape) {
   if (shape.is_none()) return {};
   Size size;
   if (!PySequence_Check(shape.ptr()) || nb::len(shape) != 2 || !nb::try_cast(shape[0], size.height) ||
@@ -130,6 +130,12 @@ std::optional<Size> read_shape(nb::handle shape) {
     fail("shape cannot be ", repr_text(shape), ": height and width, such as (480, 640)");
   return size;
 }
+
+nb::object shape_or_none(Size size) {
+  return size == Size{} ? nb::none() : nb::object(nb::make_tuple(size.height, size.width));
+}
+
+std::string size_text(Size size) { return std::to_string(size.height) + " x " + std::to_string(size.width); }
 
 FrameStack read_frames(nb::handle object, const std::string& name, const FrameLayout& layout) {
   FrameStack frames{.array = read_array(object, name)};
@@ -173,7 +179,7 @@ void match(std::span<FrameStack> frames, const FrameLayout& layout) {
   for (FrameStack& other : frames.subspan(1)) {
     if (other.array.memory != first.array.memory)
       fail(first.array.name, " is ", place_text(first.array), " and ", other.array.name, " ",
-           place_text(other.array), "; bring them to one place");
+           place_text(other.array), "; copy them to the same memory");
     if (other.first.size() != first.first.size())
       fail(other.array.name, " has ", size_text(other.first.size()), " pixels, ", first.array.name, " has ",
            size_text(first.first.size()));
@@ -196,8 +202,8 @@ void match(std::span<FrameStack> frames, const FrameLayout& layout) {
       continue;
     }
     if (!stack.array.memory.on_host())
-      fail(stack.array.name, " is ", stack.array.values == Values::u16 ? "uint16" : "float32", " on cuda:",
-           stack.array.memory.device,
+      fail(stack.array.name, " is ", stack.array.values == Values::u16 ? "uint16" : "float32",
+           " on cuda:", stack.array.memory.device,
            ": say which values are black and white, as range=(0, 1) or range=(0, 255)");
     if (found && found->array.values != stack.array.values)
       fail(found->array.name, " has values of type uint16 or float32 and ", stack.array.name,

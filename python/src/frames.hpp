@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include <parafield/image.hpp>
-
 #include <optional>
+#include <parafield/image.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,17 +25,22 @@ FrameLayout read_layout(nb::handle axes, nb::handle range, nb::handle channels);
 /// Reads the argument `axes` of a function that has no argument `range`. Throws Error(invalid_argument).
 FrameLayout read_axes(nb::handle axes);
 
-/// Reads the argument `shape`, (height, width), which is None if it is not given. Throws
-/// Error(invalid_argument).
-std::optional<Size> read_shape(nb::handle shape);
+/// Reads the argument `shape`, (height, width). Returns 0x0 for None. Throws Error(invalid_argument).
+Size read_shape(nb::handle shape);
+
+/// Returns the shape (height, width) of a size, or None for 0x0.
+nb::object shape_or_none(Size size);
+
+/// Returns "480 x 640": height and width, as everywhere in messages.
+std::string size_text(Size size);
 
 /// The frames of one argument: a single frame or a stack.
 struct FrameStack {
   Array array;
   bool stacked = false;
-  int count = 1;             ///< number of frames
-  Frame first = {};            ///< the first frame
-  std::ptrdiff_t step = 0;   ///< bytes from one frame to the next
+  int count = 1;            ///< number of frames
+  Frame first = {};         ///< the first frame
+  std::ptrdiff_t step = 0;  ///< bytes from one frame to the next
 
   Frame operator[](int i) const {
     Frame frame = first;

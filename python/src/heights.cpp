@@ -2,26 +2,29 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+
 #include <parafield/heights.hpp>
 
 #include "cameras.hpp"
 #include "pictures.hpp"
+#include "signatures.hpp"
 
 namespace parafield::python {
 namespace {
 
 const char* const points_doc = R"(The points of a disparity field, and their colors.
 
-They are arrays of NumPy: N x 3, float32, x to the right, y down and z forward from the left camera, in
-the unit of the baseline; and N x 3, uint8, red, green and blue of the left view. Pixels that are not valid
-give no point. `left` is the view whose disparities they are, in host memory; axes, range and channels are
-those of estimate_flow. `geometry` is that of rectify(), or another one. Raises Error.)";
+Both are NumPy arrays. Points are N x 3, float32: x to the right, y down and z forward from the left camera, in
+the unit of the baseline. Colors are N x 3, uint8: red, green and blue of the left view. Invalid pixels give no
+point. `left` is the left view, in host memory; axes, range and channels are as in estimate_flow. `geometry` is
+rectify()'s geometry, or any other. Raises Error.)";
 
-const char* const filter_doc = R"(Means of heights along the trajectories of motion.
+const char* const filter_doc = R"(Averages heights along the trajectories of motion.
 
-For each frame call the filter with its heights, then move() it with the flow to the next frame. The mean of a
-trajectory has about `frames` frames; 1 = no smoothing. A height that is more than `tolerance` from the mean
-begins a new one. Where a frame has no height, the mean stands in. `shape` is (height, width).)";
+For each frame call the filter with its heights, then move() it with the flow to the next frame. A trajectory's
+mean covers about `frames` frames; 1 means no smoothing. A height that differs from the mean by more than
+`tolerance` starts a new trajectory. Where a frame has no height, the result is the mean. `shape` is (height,
+width).)";
 
 nb::tuple point_arrays(const std::vector<ColorPoint>& points) {
   const std::size_t count = points.size(), least = std::max<std::size_t>(count, 1);
@@ -40,8 +43,7 @@ nb::tuple point_arrays(const std::vector<ColorPoint>& points) {
 struct HeightPlane {
   Field<Stereo> field;
 
-  explicit HeightPlane(nb::handle heights)
-      : field(disparity_from_plane(heights, nb::none(), nb::none(), "heights")) {}
+  explicit HeightPlane(nb::handle heights) : field(field_from<Stereo>({{heights, "heights"}})) {}
   View<const float> view() const {
     return {field.values, field.size.width, field.size.height, field.size.width * 4};
   }
@@ -50,11 +52,10 @@ struct HeightPlane {
 }  // namespace
 
 void bind_heights(nb::module_& module) {
-  using nb::arg;
-  const nb::none none;
-  const char* const floats = "numpy.typing.NDArray[numpy.float32]";
-  module.def(
-      "points_of",
+  define<
+      "points_of(disparity, left, geometry: StereoGeometry, *, axes, range, channels) -> "
+      "tuple[array[float32], array[uint8]]">(
+      module,
       [](nb::handle disparity, nb::handle left, const StereoGeometry& geometry, nb::handle axes,
          nb::handle range, nb::handle channels) {
         const Field<Stereo> field = field_of<Stereo>(disparity, "disparity");
@@ -65,47 +66,26 @@ void bind_heights(nb::module_& module) {
         }();
         return point_arrays(points);
       },
-      arg("disparity").none(), arg("left").none(), arg("geometry"), nb::kw_only(), arg("axes") = none,
-      arg("range") = none, arg("channels") = none,
-      nb::sig(
-          "def points_of(disparity: typing.Any, left: typing.Any, geometry: StereoGeometry, *, axes: "
-          "typing.Literal[\"hw\", \"hwc\", \"chw\"] | None = None, range: tuple[float, float] | None = "
-          "None, channels: typing.Literal[\"rgb\", \"bgr\"] | None = None) -> "
-          "tuple[numpy.typing.NDArray[numpy.float32], numpy.typing.NDArray[numpy.uint8]]"),
       points_doc);
-  static const std::string height_signature =
-      "def height_of(disparity: typing.Any, scale: float, offset: float = 0) -> " + std::string(floats);
-  module.def(
-      "height_of",
+  define<"height_of(disparity, scale: float, offset: float = 0) -> array[float32]">(
+      module,
       [](nb::handle disparity, double scale, double offset) {
         return plane_array(
             height_of(field_of<Stereo>(disparity, "disparity").result(0), scale, offset).view());
       },
-      arg("disparity").none(), arg("scale"), arg("offset") = 0.0, nb::sig(height_signature.c_str()),
-      "Heights, H x W: scale * d + offset, in any unit. NaN where the disparity is not valid.");
-  static const std::string call_signature =
-      "def __call__(self, heights: typing.Any) -> " + std::string(floats);
-  nb::class_<HeightFilter>(module, "HeightFilter", filter_doc)
-      .def(
-          "__init__",
-          [](HeightFilter* self, nb::handle shape, int frames, float tolerance) {
-            new (self) HeightFilter(size_or_none(read_shape(shape)), {frames, tolerance});
-          },
-          arg("shape").none(), arg("frames") = 4, arg("tolerance") = 1.0f,
-          nb::sig(
-              "def __init__(self, shape: tuple[int, int], frames: int = 4, tolerance: float = 1.0) -> None"))
-      .def(
-          "__call__",
-          [](HeightFilter& self, nb::handle heights) {
-            return plane_array(self(HeightPlane(heights).view()));
-          },
-          arg("heights").none(), nb::sig(call_signature.c_str()),
-          "Takes the heights of a frame, H x W, NaN where unknown, and gives the means.")
-      .def(
-          "move",
-          [](HeightFilter& self, nb::handle flow) { self.move(field_of<Flow>(flow, "flow").result(0)); },
-          arg("flow").none(), nb::sig("def move(self, flow: typing.Any) -> None"),
-          "Moves the means to the next frame. Flow that is unknown or not valid ends its trajectory.");
+      "Heights, H x W: scale * d + offset, in any unit. NaN where the disparity is invalid.");
+  nb::class_<HeightFilter> filter(module, "HeightFilter", filter_doc);
+  define<"__init__(self, shape: tuple[int, int], frames: int = 4, tolerance: float = 1.0) -> None">(
+      filter, [](HeightFilter* self, nb::handle shape, int frames, float tolerance) {
+        new (self) HeightFilter(read_shape(shape), {frames, tolerance});
+      });
+  define<"__call__(self, heights) -> array[float32]">(
+      filter,
+      [](HeightFilter& self, nb::handle heights) { return plane_array(self(HeightPlane(heights).view())); },
+      "Adds the heights of a frame, H x W, NaN where unknown. Returns the means.");
+  define<"move(self, flow) -> None">(
+      filter, [](HeightFilter& self, nb::handle flow) { self.move(field_of<Flow>(flow, "flow").result(0)); },
+      "Moves the means to the next frame. A trajectory ends where the flow is unknown or invalid.");
 }
 
 }  // namespace parafield::python

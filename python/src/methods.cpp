@@ -5,7 +5,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
-#include <cstring>
+#include "structs.hpp"
 
 namespace parafield::python {
 namespace {
@@ -114,39 +114,30 @@ nb::class_<Struct> bind_struct(nb::module_& module, const std::string& name, con
             return value;
           },
           nb::sig(kept("def replace(self, **parameters: bool | int | float | str) -> " + name)),
-          "A copy with other values of the named parameters.")
+          "A copy with new values of the named parameters.")
       .def("__repr__",
            [name](const Struct& self) {
              std::string text;
              for (const auto [key, value] : changed(self))
-               text += (text.empty() ? "" : ", ") + nb::cast<std::string>(key) + "=" +
-                       repr_text(value);
+               text += (text.empty() ? "" : ", ") + nb::cast<std::string>(key) + "=" + repr_text(value);
              return name + "(" + text + ")";
            })
-      .def("__eq__",
-           [](const Struct& self, nb::handle other) {
-             if (!nb::isinstance<Struct>(other)) return false;
-             std::string a, b;
-             append_key(self, a);
-             append_key(nb::cast<const Struct&>(other), b);
-             return a == b;
-           },
-           nb::sig("def __eq__(self, other: object) -> bool"))
-      .def("__hash__",
-           [](const Struct& self) {
-             std::string key(Struct::name);
-             append_key(self, key);
-             return std::hash<std::string>{}(key);
-           })
-      .def("__getstate__", [](const Struct& self) { return changed(self); },
-           nb::sig("def __getstate__(self) -> dict[str, typing.Any]"))
-      .def("__setstate__",
-           [](Struct& self, const nb::dict& state) {
-             Struct value;
-             set_all(Struct::name, value, state);
-             new (&self) Struct(value);
-           },
-           nb::sig("def __setstate__(self, state: dict[str, typing.Any]) -> None"));
+      .def(
+          "__getstate__", [](const Struct& self) { return changed(self); },
+          nb::sig("def __getstate__(self) -> dict[str, typing.Any]"))
+      .def(
+          "__setstate__",
+          [](Struct& self, const nb::dict& state) {
+            Struct value;
+            set_all(Struct::name, value, state);
+            new (&self) Struct(value);
+          },
+          nb::sig("def __setstate__(self, state: dict[str, typing.Any]) -> None"));
+  bind_comparison(type, [](const Struct& self) {
+    std::string key(Struct::name);
+    append_key(self, key);
+    return nb::bytes(key.data(), key.size());
+  });
   return type;
 }
 
@@ -163,7 +154,7 @@ nb::object bind_method(nb::module_& module) {
   auto type = bind_struct<Method>(module, name, doc);
   type.def_static(
       "preset", [](const std::string& preset) { return parafield::preset<Method>(preset); }, nb::arg("name"),
-      "The method with the values of a preset.");
+      "The method with a preset's values.");
   type.attr("name") = nb::cast(Method::name);
   type.attr("source") = nb::cast(Method::source);
   type.attr("presets") = nb::tuple(names);
@@ -223,11 +214,9 @@ void bind_methods(nb::module_& module) {
   bind_task<Flow>(module, "flow", "Methods of optical flow.");
   bind_task<Stereo>(module, "stereo", "Methods of stereo.");
   bind_task<Detection>(module, "detection", "Methods of motion detection.");
-  auto tracking =
-      bind_struct<FeatureTracking>(module, "FeatureTracking",
-                                   "How find_tracks finds and tracks features.\n\nParameters\n----------\n" +
-                                       parameter_lines<FeatureTracking>());
-  (void)tracking;
+  bind_struct<FeatureTracking>(module, "FeatureTracking",
+                               "How find_tracks finds and tracks features.\n\nParameters\n----------\n" +
+                                   parameter_lines<FeatureTracking>());
 }
 
 }  // namespace parafield::python

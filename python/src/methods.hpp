@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <nanobind/nanobind.h>
-#include <parafield/parafield.hpp>
 
+#include <parafield/parafield.hpp>
 #include <string>
 
 #include "errors.hpp"
@@ -45,9 +45,6 @@ void append_key(const Struct& values, std::string& key) {
     key.append(reinterpret_cast<const char*>(&bits), sizeof(T));
   });
 }
-
-/// Binds a class for each method of each task, in the modules flow, stereo and detection.
-void bind_methods(nb::module_& module);
 
 /// Whether an object is a method of the task.
 template <class Task>

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "new_frame.hpp"
+#include "signatures.hpp"
 
 namespace parafield::python {
 namespace {
@@ -22,6 +22,25 @@ ColorScheme read_scheme(const std::string& scheme) {
 }
 
 }  // namespace
+
+void NewFrame::take(const Frame& frame) {
+  const std::ptrdiff_t row = row_bytes(size_, format_);
+  detail::copy(storage_->data, row, storage_->memory, frame.data, frame.pitch ? frame.pitch : row,
+               frame.memory, row, size_.height);
+}
+
+nb::object NewFrame::array(bool channels_first) const {
+  const int count = channels(format_), value = bytes_per_pixel(format_) / count;
+  const nb::dlpack::dtype type = value == 1   ? nb::dtype<std::uint8_t>()
+                                 : value == 2 ? nb::dtype<std::uint16_t>()
+                                              : nb::dtype<float>();
+  const auto height = std::size_t(size_.height), width = std::size_t(size_.width);
+  const std::int64_t row = std::int64_t(size_.width) * count;
+  if (channels_first)
+    return array_in(storage_, storage_->data, type, {std::size_t(count), height, width}, {1, row, count});
+  if (count == 1) return array_in(storage_, storage_->data, type, {height, width}, {row, 1});
+  return array_in(storage_, storage_->data, type, {height, width, std::size_t(count)}, {row, count, 1});
+}
 
 nb::object frame_array(const In<Frame>& frame) {
   NewFrame copy({}, frame.size(), frame.format);
@@ -90,13 +109,10 @@ nb::object png_of(const FrameBuffer& picture) {
 }
 
 void bind_pictures(nb::module_& module) {
-  using nb::arg;
-  const char* const array = "numpy.typing.NDArray[numpy.uint8]";
-  const auto signature = [&](const std::string& head) {
-    return nb::sig((new std::string("def " + head + " -> " + array))->c_str());
-  };
-  module.def(
-      "color_flow",
+  define<
+      "color_flow(flow, max_motion: float = 0, *, scheme: typing.Literal[\"middlebury\", "
+      "\"marzat\"] = \"middlebury\", legend: bool = False) -> array[uint8]">(
+      module,
       [](nb::handle flow, float max_motion, const std::string& scheme, bool legend) {
         const Field<Flow> field = field_of<Flow>(flow, "flow");
         const FlowField view = field.result(0);
@@ -106,72 +122,57 @@ void bind_pictures(nb::module_& module) {
         if (legend) picture = with_legend(picture, options.scheme, options.max_motion);
         return frame_array(picture);
       },
-      arg("flow").none(), arg("max_motion") = 0.0f, nb::kw_only(), arg("scheme") = "middlebury",
-      arg("legend") = false,
-      signature("color_flow(flow: typing.Any, max_motion: float = 0, *, scheme: "
-                "typing.Literal[\"middlebury\", \"marzat\"] = \"middlebury\", legend: bool = False)"),
       "A picture of a flow field: H x W x 3, RGB.\n\n"
-      "`flow` is a FlowField or an array H x W x 2. Motion of `max_motion` px has full color; 0 = the "
-      "longest motion. `legend` draws a wheel with the scale in a corner.");
-  module.def(
-      "color_disparity",
+      "`flow` is a FlowField or an array H x W x 2. Motion of `max_motion` px has full color; 0 means the "
+      "longest motion. `legend` draws a color wheel with the scale in a corner.");
+  define<
+      "color_disparity(disparity, min: float = 0, max: float = 0, *, show_invalid: bool = False) "
+      "-> array[uint8]">(
+      module,
       [](nb::handle disparity, float min, float max, bool show_invalid) {
         const Field<Stereo> field = field_of<Stereo>(disparity, "disparity");
         return frame_array(color_disparity(field.result(0), {min, max, show_invalid}));
       },
-      arg("disparity").none(), arg("min") = 0.0f, arg("max") = 0.0f, nb::kw_only(),
-      arg("show_invalid") = false,
-      signature("color_disparity(disparity: typing.Any, min: float = 0, max: float = 0, *, show_invalid: "
-                "bool = False)"),
       "A picture of disparities: H x W x 3, RGB, from blue (far) to red (near).\n\n"
       "`disparity` is a DisparityField or an array H x W. `min` and `max` are the disparities of the first "
-      "and the last color, px; 0, 0 = the range of the valid pixels. Pixels that are not valid are black.");
-  module.def(
-      "draw_arrows",
+      "and the last color, px; if both are 0, the range of the valid pixels. Invalid pixels are black.");
+  define<"draw_arrows(frame, flow, step: int = 16, scale: float = 0) -> array[uint8]">(
+      module,
       [](nb::handle frame, nb::handle flow, int step, float scale) {
         const FrameStack picture = read_host_frame(frame, "frame");
         const Field<Flow> field = field_of<Flow>(flow, "flow");
         return frame_array(draw_arrows(picture.first, field.result(0), {step, scale}));
       },
-      arg("frame").none(), arg("flow").none(), arg("step") = 16, arg("scale") = 0.0f,
-      signature("draw_arrows(frame: typing.Any, flow: typing.Any, step: int = 16, scale: float = 0)"),
       "The frame with arrows along its flow: H x W x 3, RGB.\n\n"
-      "There is an arrow at every `step`th pixel. `scale` is its length / the flow's; 0 = the longest arrow "
-      "is `step` px long.");
-  module.def(
-      "arrow_scale",
+      "There is an arrow at every `step`th pixel of every `step`th row. Arrows are `scale` times as long as "
+      "the flow; 0 makes the longest arrow `step` px long.");
+  define<"arrow_scale(flow, step: int = 16) -> float">(
+      module,
       [](nb::handle flow, int step) { return arrow_scale(field_of<Flow>(flow, "flow").result(0), step); },
-      arg("flow").none(), arg("step") = 16,
-      nb::sig("def arrow_scale(flow: typing.Any, step: int = 16) -> float"),
-      "Scale with which draw_arrows makes the longest arrow `step` px long.\n\n"
-      "It is 1 if nothing moves. Give pictures of a sequence one scale, so that their arrows can be "
-      "compared.");
-  module.def(
-      "with_scale_arrow",
+      "The scale with which draw_arrows makes the longest arrow `step` px long; 1 if nothing moves.\n\n"
+      "Draw the pictures of a sequence with one scale, so that their arrows can be compared.");
+  define<"with_scale_arrow(picture, length: float, label: str) -> array[uint8]">(
+      module,
       [](nb::handle picture, float length, const std::string& label) {
         return frame_array(with_scale_arrow(read_host_frame(picture, "picture").first, length, label));
       },
-      arg("picture").none(), arg("length"), arg("label"),
-      signature("with_scale_arrow(picture: typing.Any, length: float, label: str)"),
-      "The picture with an arrow of `length` px in its lower left corner, and a label beside it.\n\n"
-      "The label says what an arrow of that length stands for, as \"20 m/s\". A picture that is too small "
+      "The picture with an arrow of `length` px in its lower left corner, and a label next to it.\n\n"
+      "The label says what an arrow of that length means, such as \"20 m/s\". A picture that is too small "
       "stays as it is.");
-  module.def(
-      "overlay_mask",
+  define<"overlay_mask(frame, mask) -> array[uint8]">(
+      module,
       [](nb::handle frame, nb::handle mask) {
         const FrameStack picture = read_host_frame(frame, "frame");
         const Field<Detection> field = field_of<Detection>(mask, "mask");
         return frame_array(overlay_mask(picture.first, field.result(0)));
       },
-      arg("frame").none(), arg("mask").none(), signature("overlay_mask(frame: typing.Any, mask: typing.Any)"),
       "The frame, tinted red where the mask is true: H x W x 3, RGB.");
-  module.def(
-      "beside",
+  define<"beside(left, right) -> array[uint8]">(
+      module,
       [](nb::handle left, nb::handle right) {
         const FrameStack first = read_host_frame(left, "left"), second = read_host_frame(right, "right");
         return frame_array(beside(first.first, second.first));
       },
-      arg("left").none(), arg("right").none(), signature("beside(left: typing.Any, right: typing.Any)"),
       "Two pictures side by side.");
 }
 

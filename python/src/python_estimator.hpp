@@ -39,8 +39,8 @@ inline void report(const nb::object& function, double share) {
 template <class Task>
 class PythonEstimator {
  public:
-  PythonEstimator(Request<Task> request, FrameLayout layout, std::optional<Size> size,
-                  std::shared_ptr<nb::object> progress)
+  /// `size` is 0x0 if the first frames determine it. `progress` may be null.
+  PythonEstimator(Request<Task> request, FrameLayout layout, Size size, std::shared_ptr<nb::object> progress)
       : request_(std::move(request)),
         layout_(std::move(layout)),
         size_(size),
@@ -102,9 +102,9 @@ class PythonEstimator {
     auto next = std::make_unique<Pending>();
     next->array = out;
     const auto plane = [&](Image<float>& image, int i) {
-      float* const data = static_cast<float*>(out.data()) + std::ptrdiff_t(i) * size_->width * size_->height;
+      float* const data = static_cast<float*>(out.data()) + std::ptrdiff_t(i) * size_.width * size_.height;
       image = Image<float>(
-          View<float>{data, size_->width, size_->height, std::ptrdiff_t(sizeof(float)) * size_->width}, {});
+          View<float>{data, size_.width, size_.height, std::ptrdiff_t(sizeof(float)) * size_.width}, {});
     };
     plane(next->output.u, 0);
     plane(next->output.v, 1);
@@ -115,32 +115,31 @@ class PythonEstimator {
   /// of the caller.
   std::optional<Field<Task>> finish() requires Task::streams {
     if (!estimator_) return {};
-    check_not_reporting();
     std::unique_ptr<Pending> last;
-    bool complete = false;
-    {
-      const nb::gil_scoped_release released;
-      const std::lock_guard lock(mutex_);
-      complete = estimator_->finish() != nullptr;
+    const bool complete = alone([&] {
+      const bool any = estimator_->finish() != nullptr;
       last = std::move(pending_);
-    }
+      return any;
+    });
     return complete && last ? last->field : std::nullopt;
   }
 
   FrameStack read(nb::handle frame, const std::string& name) const {
-    FrameStack read = read_frames(frame, name, layout_);
-    if (read.stacked) fail(name, " is a stack; estimators take single frames");
-    return read;
+    return read_frames(frame, name, layout_);
+  }
+  std::vector<FrameStack> read(nb::handle frame0, nb::handle frame1, const std::string& name0,
+                               const std::string& name1) const {
+    return read_call_frames(frame0, frame1, name0, name1, layout_);
   }
 
   void reset() {
     check_not_reporting();
     range_.reset();
     method_.reset();
-    const nb::gil_scoped_release released;
-    const std::lock_guard lock(mutex_);
-    cancelled_ = false;
-    if (estimator_) estimator_->reset();
+    alone([&] {
+      cancelled_ = false;
+      if (estimator_) estimator_->reset();
+    });
   }
   void cancel() {
     cancelled_ = true;
@@ -148,16 +147,13 @@ class PythonEstimator {
   }
   std::vector<double> energies() {
     if (!estimator_) return {};
-    check_not_reporting();
-    const nb::gil_scoped_release released;
-    const std::lock_guard lock(mutex_);
-    return estimator_->energies();
+    return alone([&] { return estimator_->energies(); });
   }
 
   const Request<Task>& request() const { return request_; }
   /// Returns the method, including parameters found in the frames of the last call.
   const typename Task::Method& method() const { return method_ ? *method_ : request_.method; }
-  std::optional<Size> size() const { return size_; }
+  Size size() const { return size_; }
   std::optional<Device> device() const { return estimator_ ? estimator_->device() : request_.device; }
   int blocks() const { return estimator_ ? estimator_->blocks().count : 1; }
   std::size_t workspace_bytes() const { return estimator_ ? estimator_->workspace_bytes() : 0; }
@@ -187,6 +183,15 @@ class PythonEstimator {
     return next;
   }
 
+  /// Calls f() while no other thread uses the estimator, with the GIL released.
+  template <class F>
+  auto alone(F f) {
+    check_not_reporting();
+    const nb::gil_scoped_release released;
+    const std::lock_guard lock(mutex_);
+    return f();
+  }
+
   /// Runs work(frames, output) and returns the result that it writes.
   template <class Work>
   Field<Task> solve(std::vector<FrameStack> frames, Work work) {
@@ -209,6 +214,8 @@ class PythonEstimator {
     if (forks_ != forks())
       fail("the estimator belongs to the process that forked this one; make one in this process");
     check_not_reporting();
+    for (const FrameStack& frame : frames)
+      if (frame.stacked) fail(frame.array.name, " is a stack; estimators take single frames");
     FrameLayout layout = layout_;
     if (!layout.range && range_) layout.range = range_;
     match(frames, layout);
@@ -229,9 +236,9 @@ class PythonEstimator {
   }
 
   void check_size(const FrameStack& frame) const {
-    if (size_ && *size_ != frame.first.size())
-      fail(frame.array.name, " has ", frame.first.height, " x ", frame.first.width,
-           " pixels, the estimator is for ", size_->height, " x ", size_->width);
+    if (size_ != Size{} && size_ != frame.first.size())
+      fail(frame.array.name, " has ", size_text(frame.first.size()), " pixels, the estimator is for ",
+           size_text(size_));
   }
 
   /// Throws Error(invalid_argument) inside the callback `progress`, where a call would wait for itself.
@@ -259,9 +266,9 @@ class PythonEstimator {
     const bool on_host = frame.array.memory.on_host();
     const bool pinned = on_host && estimator_->device().kind == Device::Kind::cuda;
     if constexpr (requires { request_.options.confidence; })
-      return new_field<Task>(frame.array, *size_, 1, false, pinned, request_.options.confidence,
+      return new_field<Task>(frame.array, size_, 1, false, pinned, request_.options.confidence,
                              request_.options.valid);
-    return new_field<Task>(frame.array, *size_, 1, false, pinned);
+    return new_field<Task>(frame.array, size_, 1, false, pinned);
   }
 
   /// Runs a call with the GIL released, in order with the stream of the frames' library.
@@ -278,7 +285,7 @@ class PythonEstimator {
     };
     bool interrupted = false;
     try {
-      run_without_lock(on_host && is_slow(request_.method, *size_, 1), locked, [&] {
+      run_without_lock(on_host && is_slow(request_.method, size_, 1), locked, [&] {
         interrupted = true;
         estimator_->cancel();
       });
@@ -290,7 +297,7 @@ class PythonEstimator {
 
   Request<Task> request_;
   FrameLayout layout_;
-  std::optional<Size> size_;
+  Size size_;                                    ///< 0x0 until it is known
   std::optional<typename Task::Method> method_;  ///< method of the last call; guarded by the GIL
   std::optional<ValueRange> range_;              ///< range found in the first frames, if none is given
   std::unique_ptr<Pending> pending_;             ///< pending result if pipelined; guarded by mutex_

@@ -163,8 +163,8 @@ std::shared_ptr<Storage> make_storage(const Array& array, std::size_t bytes, boo
   storage->bytes = bytes;
   const std::size_t floats = (bytes + 3) / 4;
   if (!array.memory.on_host() && array.library == Library::torch) {
-    hold(*storage, array.object.attr("new_empty")(
-                       floats, nb::arg("dtype") = names_of(Library::torch).float32));
+    hold(*storage,
+         array.object.attr("new_empty")(floats, nb::arg("dtype") = names_of(Library::torch).float32));
   } else if (!array.memory.on_host() && array.library == Library::cupy) {
     hold(*storage, cupy_empty(floats, array.memory.device));
   } else {

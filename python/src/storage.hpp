@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include <parafield/image.hpp>
-
 #include <cstddef>
 #include <memory>
+#include <parafield/image.hpp>
 #include <span>
 #include <vector>
 

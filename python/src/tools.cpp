@@ -7,95 +7,74 @@
 #include <nanobind/stl/vector.h>
 
 #include "pictures.hpp"
-#include "states.hpp"
-#include "texts.hpp"
+#include "signatures.hpp"
+#include "structs.hpp"
 
 namespace parafield::python {
 namespace {
 
-/// Binds the fields of a struct of numbers, its state and its repr.
-template <class Struct, class... Values>
-void bind_numbers(nb::class_<Struct>& type, const char* name,
-                  const std::pair<const char*, Values Struct::*>&... fields) {
-  (type.def_ro(fields.first, fields.second), ...);
-  bind_fields_state(type, fields.second...);
-  type.def("__repr__", [name, fields...](const Struct& self) {
-    return joined(name, {named(fields.first, self.*fields.second)...});
-  });
-}
-
 void bind_scores(nb::module_& module) {
-  auto flow = nb::class_<FlowScores>(
+  nb::class_<FlowScores> flow(
       module, "FlowScores",
       "Errors of a flow field. NaN if no pixel counts.\n\n"
-      "aae and aae_std are in degrees, epe and epe_std in px. r1, r3 and r5 are shares, 0 to 1, of pixels "
+      "aae and aae_std are in degrees, epe and epe_std in px. r1, r3 and r5 are the shares, 0 to 1, of "
+      "pixels "
       "with an endpoint error above 1, 3 and 5 px. auc and auc_best are areas under the sparsification "
-      "curve, px, NaN unless the confidence was to be scored. density is the share whose estimate is valid.");
-  bind_numbers(flow, "FlowScores", std::pair("aae", &FlowScores::aae),
-               std::pair("aae_std", &FlowScores::aae_std), std::pair("epe", &FlowScores::epe),
-               std::pair("epe_std", &FlowScores::epe_std), std::pair("r1", &FlowScores::r1),
-               std::pair("r3", &FlowScores::r3), std::pair("r5", &FlowScores::r5),
-               std::pair("auc", &FlowScores::auc), std::pair("auc_best", &FlowScores::auc_best),
-               std::pair("density", &FlowScores::density), std::pair("pixels", &FlowScores::pixels),
-               std::pair("unknown", &FlowScores::unknown), std::pair("missing", &FlowScores::missing));
-  auto disparity = nb::class_<DisparityScores>(
+      "curve, "
+      "px, NaN unless evaluate() was asked for them. density is the share of pixels with a valid estimate.");
+  bind_members(flow, "FlowScores", StructField("aae", &FlowScores::aae),
+               StructField("aae_std", &FlowScores::aae_std), StructField("epe", &FlowScores::epe),
+               StructField("epe_std", &FlowScores::epe_std), StructField("r1", &FlowScores::r1),
+               StructField("r3", &FlowScores::r3), StructField("r5", &FlowScores::r5),
+               StructField("auc", &FlowScores::auc), StructField("auc_best", &FlowScores::auc_best),
+               StructField("density", &FlowScores::density), StructField("pixels", &FlowScores::pixels),
+               StructField("unknown", &FlowScores::unknown), StructField("missing", &FlowScores::missing));
+  using Disparity = DisparityScores;
+  nb::class_<Disparity> disparity(
       module, "DisparityScores",
       "Errors of a disparity field. NaN if no pixel counts.\n\n"
-      "bad_0_5, bad_1, bad_2 and bad_4 are shares, 0 to 1, of pixels with an error above so many px. average "
-      "and rms are in px. auc and auc_best are areas under the sparsification curve, px, NaN unless the "
-      "confidence was to be scored. d1_all is KITTI's share.");
-  bind_numbers(disparity, "DisparityScores", std::pair("bad_0_5", &DisparityScores::bad_0_5),
-               std::pair("bad_1", &DisparityScores::bad_1), std::pair("bad_2", &DisparityScores::bad_2),
-               std::pair("bad_4", &DisparityScores::bad_4), std::pair("average", &DisparityScores::average),
-               std::pair("rms", &DisparityScores::rms), std::pair("auc", &DisparityScores::auc),
-               std::pair("auc_best", &DisparityScores::auc_best),
-               std::pair("d1_all", &DisparityScores::d1_all), std::pair("density", &DisparityScores::density),
-               std::pair("pixels", &DisparityScores::pixels), std::pair("unknown", &DisparityScores::unknown),
-               std::pair("missing", &DisparityScores::missing));
-  auto mask = nb::class_<MaskScores>(
+      "bad_0_5, bad_1, bad_2 and bad_4 are the shares, 0 to 1, of pixels with an error above 0.5, 1, 2 and 4 "
+      "px. average and rms are in px. auc and auc_best are areas under the sparsification curve, px, NaN "
+      "unless evaluate() was asked for them. d1_all is KITTI's share of outliers.");
+  bind_members(disparity, "DisparityScores", StructField("bad_0_5", &Disparity::bad_0_5),
+               StructField("bad_1", &Disparity::bad_1), StructField("bad_2", &Disparity::bad_2),
+               StructField("bad_4", &Disparity::bad_4), StructField("average", &Disparity::average),
+               StructField("rms", &Disparity::rms), StructField("auc", &Disparity::auc),
+               StructField("auc_best", &Disparity::auc_best), StructField("d1_all", &Disparity::d1_all),
+               StructField("density", &Disparity::density), StructField("pixels", &Disparity::pixels),
+               StructField("unknown", &Disparity::unknown), StructField("missing", &Disparity::missing));
+  nb::class_<MaskScores> mask(
       module, "MaskScores",
-      "Scores of a motion mask, as CDnet has them. `+` gives the scores of several frames together.");
-  bind_numbers(mask, "MaskScores", std::pair("precision", &MaskScores::precision),
-               std::pair("recall", &MaskScores::recall), std::pair("f1", &MaskScores::f1),
-               std::pair("iou", &MaskScores::iou), std::pair("pwc", &MaskScores::pwc),
-               std::pair("true_positives", &MaskScores::true_positives),
-               std::pair("false_positives", &MaskScores::false_positives),
-               std::pair("false_negatives", &MaskScores::false_negatives),
-               std::pair("true_negatives", &MaskScores::true_negatives),
-               std::pair("unscored", &MaskScores::unscored));
+      "Scores of a motion mask, as CDnet defines them. `+` gives the scores of several frames together.");
+  bind_members(mask, "MaskScores", StructField("precision", &MaskScores::precision),
+               StructField("recall", &MaskScores::recall), StructField("f1", &MaskScores::f1),
+               StructField("iou", &MaskScores::iou), StructField("pwc", &MaskScores::pwc),
+               StructField("true_positives", &MaskScores::true_positives),
+               StructField("false_positives", &MaskScores::false_positives),
+               StructField("false_negatives", &MaskScores::false_negatives),
+               StructField("true_negatives", &MaskScores::true_negatives),
+               StructField("unscored", &MaskScores::unscored));
   mask.def(
       "__add__", [](MaskScores self, const MaskScores& other) { return self += other; }, nb::is_operator());
 }
-
-/// The argument `mask` of evaluate: which pixels count.
-struct Counting {
-  std::optional<Field<Detection>> field;
-
-  explicit Counting(nb::handle mask) {
-    if (!mask.is_none()) field = field_of<Detection>(mask, "mask");
-  }
-  EvaluationOptions options(bool valid_only, bool confidence) const {
-    EvaluationOptions options{.valid_only = valid_only, .confidence = confidence};
-    if (field) options.mask = {field->moving, field->size.width, field->size.height, field->size.width};
-    return options;
-  }
-};
 
 template <class Task>
 nb::object scores_of(nb::handle estimate, nb::handle truth, nb::handle mask, bool valid_only,
                      bool confidence) {
   const Field<Task> first = field_of<Task>(estimate, "estimate"), second = field_of<Task>(truth, "truth");
-  const Counting counting(mask);
+  const MaskArgument counting(mask, "mask");
   const auto scores = [&] {
     const nb::gil_scoped_release released;
-    return evaluate(first.result(0), second.result(0), counting.options(valid_only, confidence));
+    return evaluate(first.result(0), second.result(0),
+                    {.mask = counting.view(), .valid_only = valid_only, .confidence = confidence});
   }();
   return nb::cast(scores);
 }
 
 nb::object mask_scores(nb::handle estimate, const In<Frame>& labels, nb::handle mask, bool confidence) {
   const Field<Detection> moving = field_of<Detection>(estimate, "estimate");
-  return nb::cast(evaluate(moving.result(0), labels, Counting(mask).options(false, confidence)));
+  const MaskArgument counting(mask, "mask");
+  return nb::cast(evaluate(moving.result(0), labels, {.mask = counting.view(), .confidence = confidence}));
 }
 
 /// Whether an object is a mask: a MotionMask or an array of bool.
@@ -122,7 +101,7 @@ nb::object evaluate_any(nb::handle estimate, nb::handle truth, nb::handle mask, 
 }
 
 void bind_scenes(nb::module_& module) {
-  nb::class_<SceneInfo> info(module, "SceneInfo", "Name of a scene, and what it shows.");
+  nb::class_<SceneInfo> info(module, "SceneInfo", "Name and description of a scene.");
   info.def_ro("name", &SceneInfo::name)
       .def_ro("help", &SceneInfo::help)
       .def("__repr__",
@@ -132,12 +111,12 @@ void bind_scenes(nb::module_& module) {
       [](const std::tuple<std::string>& state) {
         const auto found = std::ranges::find(scenes(), std::get<0>(state), &SceneInfo::name);
         if (found == scenes().end())
-          fail("the pickled scene '", std::get<0>(state), "' is none of this version");
+          fail("the pickled scene '", std::get<0>(state), "' is unknown to this version");
         return *found;
       });
   module.def(
       "scenes", [] { return std::vector<SceneInfo>(scenes().begin(), scenes().end()); },
-      nb::sig("def scenes() -> list[SceneInfo]"), "Every scene that render_scene knows.");
+      nb::sig("def scenes() -> list[SceneInfo]"), "Every scene that render_scene can render.");
   struct PythonScene {
     nb::list frames, flow, occluded, depth, disparity, moving;
   };
@@ -145,23 +124,22 @@ void bind_scenes(nb::module_& module) {
       module, "Scene",
       "A rendered sequence with its exact truth. Every field is a list.\n\n"
       "frames: arrays H x W (H x W x 3 in color), uint8. flow[i]: FlowField from frame i to i + 1 (in clouds "
-      "i + 2; square has none). "
-      "occluded[i]: bool, where frame i + 1 does not show a pixel of frame i. depth, disparity and moving "
-      "are empty if the scene has none.");
-  type.def_ro("frames", &PythonScene::frames,
-              nb::sig("def frames(self) -> list[numpy.typing.NDArray[numpy.uint8]]"))
-      .def_ro("flow", &PythonScene::flow, nb::sig("def flow(self) -> list[FlowField]"))
-      .def_ro("occluded", &PythonScene::occluded,
-              nb::sig("def occluded(self) -> list[numpy.typing.NDArray[numpy.bool_]]"))
-      .def_ro("depth", &PythonScene::depth,
-              nb::sig("def depth(self) -> list[numpy.typing.NDArray[numpy.float32]]"))
-      .def_ro("disparity", &PythonScene::disparity, nb::sig("def disparity(self) -> list[DisparityField]"))
-      .def_ro("moving", &PythonScene::moving,
-              nb::sig("def moving(self) -> list[numpy.typing.NDArray[numpy.bool_]]"));
+      "to i + 2; square has none). occluded[i]: bool, true where frame i + 1 does not show a pixel of frame "
+      "i. "
+      "depth, disparity and moving are empty if the scene has none.");
+  type.def_ro("frames", &PythonScene::frames, signature("frames(self) -> list[array[uint8]]"))
+      .def_ro("flow", &PythonScene::flow, signature("flow(self) -> list[FlowField]"))
+      .def_ro("occluded", &PythonScene::occluded, signature("occluded(self) -> list[array[bool_]]"))
+      .def_ro("depth", &PythonScene::depth, signature("depth(self) -> list[array[float32]]"))
+      .def_ro("disparity", &PythonScene::disparity, signature("disparity(self) -> list[DisparityField]"))
+      .def_ro("moving", &PythonScene::moving, signature("moving(self) -> list[array[bool_]]"));
   bind_fields_state(type, &PythonScene::frames, &PythonScene::flow, &PythonScene::occluded,
                     &PythonScene::depth, &PythonScene::disparity, &PythonScene::moving);
-  module.def(
-      "render_scene",
+  define<
+      "render_scene(name: str, shape: tuple[int, int] = (480, 640), frames: int = 2, seed: int = 1, "
+      "*, fine: bool = True, color: bool = False, pace: str = 'steady', conditions: str = 'steady') "
+      "-> Scene">(
+      module,
       [](const std::string& name, std::pair<int, int> shape, int frames, std::uint64_t seed, bool fine,
          bool color, const std::string& pace, const std::string& conditions) {
         const SceneOptions options{.size = {shape.second, shape.first},
@@ -186,26 +164,22 @@ void bind_scenes(nb::module_& module) {
         for (const auto& mask : scene.moving) result.moving.append(mask_array(mask));
         return result;
       },
-      nb::arg("name"), nb::arg("shape") = std::pair(480, 640), nb::arg("frames") = 2, nb::arg("seed") = 1,
-      nb::kw_only(), nb::arg("fine") = true, nb::arg("color") = false, nb::arg("pace") = "steady",
-      nb::arg("conditions") = "steady",
-      nb::sig("def render_scene(name: str, shape: tuple[int, int] = (480, 640), frames: int = 2, seed: int = "
-              "1, *, fine: bool = True, color: bool = False, pace: str = 'steady', conditions: str = "
-              "'steady') -> Scene"),
-      "Renders a scene with its truth: the same bytes on every machine. `shape` is (height, width). `pace` "
-      "is "
-      "'steady', 'accelerating', 'shaking' or 'stop-and-go': how the motion of a flat scene changes from "
-      "pair to pair of frames. `conditions` of the scene 'square' are 'steady', 'swaying' (leaves), "
-      "'drifting' or "
-      "'jumping' (light), 'stopping' (a car stops for 100 frames) or 'noisy'.");
+      R"(Renders a scene with its truth: the same bytes on every machine.
+
+shape : (height, width)
+pace : "steady", "accelerating", "shaking" or "stop-and-go"
+    How the motion of a flat scene changes from pair to pair of frames.
+conditions : "steady", "swaying", "drifting", "jumping", "stopping" or "noisy"
+    In the scene "square": leaves sway, the light drifts or jumps, a car stops for 100 frames, or there is
+    noise.)");
 }
 
 void bind_devices(nb::module_& module) {
   nb::class_<DeviceInfo> type(module, "DeviceInfo", "Facts about a device.");
   type.def_prop_ro(
           "device", [](const DeviceInfo& self) { return to_string(self.device); },
-          "Its name as an argument: \"cpu\" or \"cuda:0\".")
-      .def_ro("name", &DeviceInfo::name, "The name that the processor or the GPU gives itself.")
+          "The argument that selects it: \"cpu\" or \"cuda:0\".")
+      .def_ro("name", &DeviceInfo::name, "Name of the processor or the GPU.")
       .def_ro("instruction_set", &DeviceInfo::instruction_set)
       .def_ro("threads", &DeviceInfo::threads)
       .def_ro("memory", &DeviceInfo::memory, "Bytes.")
@@ -235,34 +209,29 @@ void bind_devices(nb::module_& module) {
 
 void bind_tools(nb::module_& module) {
   bind_scores(module);
-  module.def(
-      "evaluate", &evaluate_any, nb::arg("estimate").none(), nb::arg("truth").none(),
-      nb::arg("mask") = nb::none(), nb::kw_only(), nb::arg("valid_only") = false,
-      nb::arg("confidence") = false,
-      nb::sig("def evaluate(estimate: typing.Any, truth: typing.Any, mask: typing.Any = None, *, valid_only: "
-              "bool = False, confidence: bool = False) -> typing.Any"),
-      "Scores of an estimate against the truth: FlowScores, DisparityScores or MaskScores.\n\n"
-      "Each is a field of the library or an array: H x W x 2 is flow, H x W are disparities. A MotionMask is "
-      "scored against labels as CDnet draws them, or another mask, which may be an array of bool. Pixels "
-      "that are false in `mask` do not count; with `valid_only` only those count that the estimate calls "
-      "valid.\n\n"
-      "With `confidence`, auc and auc_best say how the estimate's confidence ranks its errors: auc is the "
-      "mean over k of the mean error, px, of the k pixels of highest confidence, auc_best the least that an "
-      "order "
-      "can give.");
+  define<
+      "evaluate(estimate, truth, mask = None, *, valid_only: bool = False, confidence: bool = False) "
+      "-> typing.Any">(module, &evaluate_any,
+                       R"(Scores of an estimate against the truth: FlowScores, DisparityScores or MaskScores.
+
+Both are fields of this package or arrays: H x W x 2 is flow, H x W is disparity. A MotionMask is scored against
+CDnet's labels, or against another mask, which may be an array of bool.
+
+Pixels that are false in `mask` do not count. With `valid_only`, only pixels with a valid estimate count. With
+`confidence`, auc and auc_best tell how well the estimate's confidence ranks its errors: auc is the mean over k
+of the mean error, px, of the k pixels with the highest confidence; auc_best is the smallest value that any order
+can reach.)");
   bind_scenes(module);
-  module.def(
-      "depth_of",
+  define<
+      "depth_of(disparity, focal_length: float, baseline: float, offset: float = 0) -> "
+      "array[float32]">(
+      module,
       [](nb::handle disparity, double focal_length, double baseline, double offset) {
         const Field<Stereo> field = field_of<Stereo>(disparity, "disparity");
         return plane_array(depth_of(field.result(0), focal_length, baseline, offset).view());
       },
-      nb::arg("disparity").none(), nb::arg("focal_length"), nb::arg("baseline"), nb::arg("offset") = 0.0,
-      nb::sig(
-          "def depth_of(disparity: typing.Any, focal_length: float, baseline: float, offset: float = 0) -> "
-          "numpy.typing.NDArray[numpy.float32]"),
       "Depths, H x W: focal_length * baseline / (d + offset), in the unit of `baseline`.\n\n"
-      "Depth is infinity where the disparity is not valid, or where d + offset is not above 0.");
+      "Depth is infinite where the disparity is invalid or d + offset is not above 0.");
   module.def(
       "pinned_empty",
       [](nb::handle shape, nb::handle type) {
@@ -279,9 +248,9 @@ void bind_tools(nb::module_& module) {
       nb::arg("shape"), nb::arg("dtype") = "float32",
       nb::sig("def pinned_empty(shape: int | tuple[int, ...], dtype: object = \"float32\") -> "
               "numpy.typing.NDArray[typing.Any]"),
-      "A NumPy array in pinned memory, which a GPU copies while it works. Its values are not set. Without a "
-      "GPU "
-      "it is an array like others.");
+      "A NumPy array in pinned memory, which a GPU can copy while it works. Its values are not set. Without "
+      "a "
+      "GPU it is an ordinary array.");
   bind_devices(module);
 }
 

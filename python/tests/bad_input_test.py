@@ -156,7 +156,7 @@ def test_numbers_of_frames(frames):
     ({"range": (0, 1, 2)}, r"range cannot be \(0, 1, 2\): two numbers"),
     ({"range": "ab"}, "range cannot be 'ab'"),
     ({"range": {0, 255}}, "range cannot be {"),
-    ({"range": (1, 1)}, r"range cannot be \(1, 1\): black has to be below white"),
+    ({"range": (1, 1)}, r"range cannot be \(1, 1\): black must be below white"),
     ({"range": (0, float("nan"))}, "range cannot be .*nan"),
     ({"range": (0, float("inf"))}, "range cannot be .*inf"),
     ({"range": (-1e38, 3e38)}, "range cannot be"),
@@ -219,7 +219,7 @@ def test_start(start, match):
 def test_start_of_stacks(frames):
     stack = np.stack(frames[:4])
     flows = pf.estimate_flow(stack, axes="nhw")
-    fails("^start holds 3 results, the frames ask for 1", pf.estimate_flow, *frames[:2], "lucas-kanade",
+    fails("^start holds 3 results, but the frames give 1", pf.estimate_flow, *frames[:2], "lucas-kanade",
           start=flows)
     fails("^start is a stack of 3 results", pf.FlowEstimator("lucas-kanade"), *frames[:2], start=flows)
     fails("^start .*FlowField", pf.estimate_flow, stack, axes="nhw", start=np.zeros((3, 48, 64, 2)))
@@ -231,7 +231,7 @@ def test_start_of_stacks(frames):
     ({"tracks": "abc"}, "^tracks: "), ({"tracks": 5}, "^tracks has the shape"),
     ({"tracks": [[1, 2], [3]]}, "^tracks: "),
     ({"tracks": np.zeros((100_000, 4))}, "100000 tracks.*max_features"),
-    ({"rotation": (0, 0, 1)}, "^rotation is of type tuple; it has to be a CameraRotation"),
+    ({"rotation": (0, 0, 1)}, "^rotation is of type tuple; it must be a CameraRotation"),
 ])
 def test_known_motion(options, match):
     fails(match, pf.estimate_flow, GRAY, GRAY, "direct-interpolation", **options)

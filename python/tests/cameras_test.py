@@ -267,7 +267,7 @@ def test_what_is_refused(pair, calibration, tmp_path):
     left, right = pair
     camera, from_opencv = calibration.left, pf.StereoCalibration.from_opencv
     for message, call in {
-        "calibration is of type int; it has to be a StereoCalibration or the path":
+        "calibration is of type int; it must be a StereoCalibration or the path":
             lambda: pf.rectify(*pair, 3),
         "nothing.yml: cannot be read": lambda: pf.rectify(*pair, tmp_path / "nothing.yml"),
         "the calibration is for images of 160x120 px, the frames are 160x100":
@@ -279,7 +279,7 @@ def test_what_is_refused(pair, calibration, tmp_path):
         "alpha cannot be 2": lambda: pf.rectify(*pair, calibration, alpha=2),
         "K1 is not fx 0 cx, 0 fy cy, 0 0 1":
             lambda: from_opencv(np.ones((3, 3)), LENS, np.eye(3), LENS, np.eye(3), [1, 0, 0]),
-        "D2 has 12 coefficients; those after the eighth have to be 0":
+        "D2 has 12 coefficients; those after the eighth must be 0":
             lambda: from_opencv(np.eye(3), LENS, np.eye(3), np.ones(12), np.eye(3), [1, 0, 0]),
         r"distortion has the shape \(3,\); expected 4, 5 or 8":
             lambda: pf.CalibratedCamera(1, 1, 0, 0, (1, 2, 3)),
@@ -287,10 +287,10 @@ def test_what_is_refused(pair, calibration, tmp_path):
             lambda: pf.StereoCalibration(camera, camera, np.eye(2), (1, 0, 0)),
         r"translation has the shape \(1,\); expected 3":
                 lambda: pf.StereoCalibration(camera, camera, np.eye(3), [1]),
-        "R of the calibration is no rotation":
+        "R of the calibration is not a rotation":
             lambda: pf.rectify(*pair, pf.StereoCalibration(camera, camera, 2 * np.eye(3), (-1, 0, 0))),
         "shape cannot be 3": lambda: pf.Rectifier(calibration, 3),
-        "has no size of the images": lambda: pf.Rectifier(
+        "lacks the size of the images": lambda: pf.Rectifier(
             pf.StereoCalibration(camera, camera, np.eye(3), (-1, 0, 0))),
         "left has 60 x 160 pixels|expected 160x120": lambda: pf.Rectifier(calibration)(left[:60], right[:60]),
         "one is|both should be gray": lambda: pf.rectify(left, np.stack([right] * 3, -1), calibration),

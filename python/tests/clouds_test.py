@@ -49,7 +49,7 @@ def test_filled():
     for message, call in {
         "the frame has 32x24 pixels, its mask 32x23": lambda: pf.filled(ramp, known[1:]),
         "no pixel of the frame has a value": lambda: pf.filled(ramp, np.zeros_like(known)),
-        "and the mask calls it known": lambda: pf.filled(floats, ramp > 0),
+        "but the mask says that it has a value": lambda: pf.filled(floats, ramp > 0),
         "known has the shape 3": lambda: pf.filled(ramp, np.ones(3)),
         "frame is a stack": lambda: pf.filled(ramp[None], axes="nhw"),
     }.items():
@@ -73,7 +73,7 @@ def test_mark_unknown(planes):
     assert np.isnan(disparity.d[1, 1]) and not disparity.valid[2, 5] and disparity.valid.sum() == 22
     stack = pf.estimate_flow(np.zeros((3, 32, 32), np.uint8), axes="nhw", preset="fast")
     for message, call in {
-        "result is of type .*ndarray; it has to be a FlowField or a DisparityField":
+        "result is of type .*ndarray; it must be a FlowField or a DisparityField":
             lambda: pf.mark_unknown(np.zeros((4, 6, 2)), known0),
         "result is a stack of 2 results": lambda: pf.mark_unknown(stack, np.ones((32, 32))),
         "6x4": lambda: pf.mark_unknown(flow, known0[1:]),

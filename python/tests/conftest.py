@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Frames, and what tests of the package ask of results."""
 
-import os
 import subprocess
 import sys
 import textwrap
@@ -69,13 +68,15 @@ def same():
 
 @pytest.fixture(scope="session")
 def command():
-    """A function that runs the command parafield and gives what it prints."""
+    """A function that runs the command parafield and returns what it prints. Keywords are its options."""
     program = Path(pf.__file__).parent / "bin" / "parafield"
     if not program.exists():
         pytest.skip("this build has no command")
 
-    def run(*words):
-        done = subprocess.run([program, *map(os.fspath, map(str, words))], capture_output=True, text=True)
+    def run(*words, **options):
+        for name, value in options.items():
+            words += ("--" + name.replace("_", "-"), *([] if value is True else [value]))
+        done = subprocess.run([program, *map(str, words)], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         return done.stdout
 

@@ -115,8 +115,8 @@ def test_tracks(frames, path_of, command, tmp_path):
         pf.write_frame(tmp_path / f"{i}.pgm", frames[i])
     for options in ({}, {"features": "corners", "max_features": 50, "track_check": 0.25},
                     {"features": "matches", "match_stride": 3, "match_check": 1.0}):
-        words = [word for name, value in options.items() for word in ("--" + name.replace("_", "-"), value)]
-        command("tracks", tmp_path / "0.pgm", tmp_path / "1.pgm", *words, "-q", "-o", tmp_path / "theirs.csv")
+        command("tracks", tmp_path / "0.pgm", tmp_path / "1.pgm", "-q", "-o", tmp_path / "theirs.csv",
+                **options)
         pf.write_tracks(tmp_path / "ours.csv",
                         pf.find_tracks(*frames[:2], device="cpu", threads=1, **options))
         assert (tmp_path / "ours.csv").read_bytes() == (tmp_path / "theirs.csv").read_bytes()
@@ -145,8 +145,17 @@ def test_missing_and_broken_files(reader, tmp_path):
                 assert error.code in ("format", "file", "unsupported", "memory", "invalid_argument")
             else:
                 assert reader is pf.read_tracks and content == b""
-    with pytest.raises(pf.Error, match="directory"):
-        reader(tmp_path)
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(pf.Error, match="directory|holds no picture"):  # read_frames reads a folder's pictures
+        reader(tmp_path / "folder")
+
+
+def test_frames_of_a_folder_and_of_a_pattern(tmp_path):
+    frames = [np.full((3, 4), value, np.uint8) for value in (1, 2)]
+    for i, frame in enumerate(frames):
+        pf.write_frame(tmp_path / f"a{i}.pgm", frame)
+    for path in (tmp_path, tmp_path / "a%d.pgm"):
+        assert [np.array_equal(*pair) for pair in zip(pf.read_frames(path), frames, strict=True)] == [True, True]
 
 
 def test_files_that_cannot_be_written(flow, frames, tmp_path):

@@ -71,31 +71,24 @@ def test_name_preset_and_value_are_the_same(case, frames, sides, same):
     assert same(by_value, call(images, method=value, threads=1))
 
 
-@pytest.mark.parametrize("options",
-                         [{}, {"fb_check": 1}, {"speckle": 20}, {"fill": True}, {"final_median": 5},
-                          {"fb_check": 0.5, "speckle": 9, "fill": True, "final_median": 3}],
-                         ids=lambda options: "-".join(options) or "none")
-def test_options_of_flow(options, frames, files, command, tmp_path):
-    flow = pf.estimate_flow(*frames[:2], "lucas-kanade", **options)
-    words = [word for name, value in options.items()
-             for word in ("--" + name.replace("_", "-"), *([] if value is True else [value]))]
-    command("flow", files / "f0.pgm", files / "f1.pgm", "-m", "lucas-kanade", *words, "-q",
-            "-o", tmp_path / "out.flo", "--valid", tmp_path / "valid.pgm")
-    expected = pf.read_flow(tmp_path / "out.flo")
-    assert expected.uv.tobytes() == flow.uv.tobytes()
-    assert np.array_equal(pf.read_mask(tmp_path / "valid.pgm"), flow.valid)
-
-
-@pytest.mark.parametrize("options", [{"lr_check": 1}, {"speckle": 20}, {"fill": True}, {"final_median": 3}],
-                         ids=lambda options: "-".join(options))
-def test_options_of_stereo(options, sides, files, command, tmp_path):
-    field = pf.estimate_disparity(*sides, **options)
-    words = [word for name, value in options.items()
-             for word in ("--" + name.replace("_", "-"), *([] if value is True else [value]))]
-    command("stereo", files / "s0.pgm", files / "s1.pgm", *words, "-q", "-o", tmp_path / "out.pfm",
-            "--valid", tmp_path / "valid.pgm")
-    assert pf.read_disparity(tmp_path / "out.pfm").d.tobytes() == field.d.tobytes()
-    assert np.array_equal(pf.read_mask(tmp_path / "valid.pgm"), field.valid)
+@pytest.mark.parametrize("task, options", [
+    *[(pf.flow, options) for options in (
+        {}, {"fb_check": 1}, {"speckle": 20}, {"fill": True}, {"final_median": 5},
+        {"fb_check": 0.5, "speckle": 9, "fill": True, "final_median": 3})],
+    *[(pf.stereo, options) for options in (
+        {"lr_check": 1}, {"speckle": 20}, {"fill": True}, {"final_median": 3})],
+], ids=lambda value: "-".join(value) or "none" if isinstance(value, dict) else TASKS[value])
+def test_options(task, options, frames, sides, files, command, tmp_path):
+    out, valid = tmp_path / "out.npy", tmp_path / "valid.pgm"
+    if task is pf.flow:
+        result = pf.estimate_flow(*frames[:2], "lucas-kanade", **options)
+        command("flow", files / "f0.pgm", files / "f1.pgm", "-m", "lucas-kanade", "-q", "-o", out, "--valid",
+                valid, **options)
+    else:
+        result = pf.estimate_disparity(*sides, **options)
+        command("stereo", files / "s0.pgm", files / "s1.pgm", "-q", "-o", out, "--valid", valid, **options)
+    assert np.load(out).tobytes() == np.asarray(result).tobytes()
+    assert np.array_equal(pf.read_mask(valid), result.valid)
 
 
 @pytest.mark.parametrize("kind", ["uint16", "float32", "color", "wide range"])

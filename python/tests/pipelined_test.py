@@ -2,7 +2,7 @@
 """Pipelined estimators, results without some planes, and flow in arrays of the caller."""
 
 import pickle
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -126,21 +126,16 @@ def test_planes_that_are_left_out(device, valid, confidence, sequence, tmp_path)
 @pytest.mark.parametrize("device", DEVICES)
 def test_two_threads(device, sequence, same):
     expected = results_of(pf.FlowEstimator(device=device), sequence)
-    wrong = []
 
-    def work():
+    def work(_):
         estimator = pf.FlowEstimator(device=device, pipelined=True)
         for _ in range(5):
             estimator.reset()
             results = results_pipelined(estimator, sequence)
-            wrong.extend(i for i, pair in enumerate(zip(results, expected, strict=True)) if not same(*pair))
+            assert all(same(*pair) for pair in zip(results, expected, strict=True))
 
-    threads = [threading.Thread(target=work) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(work, range(2)))
 
 
 def test_pinned_arrays():

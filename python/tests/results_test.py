@@ -142,7 +142,7 @@ def test_index_of_a_wrong_type(index, flows):
 def test_results_of_one_frame_are_no_stack(result):
     with pytest.raises(TypeError):
         len(result)
-    says = r"cannot be indexed or unpacked, unless it is of a stack\. Its arrays? [a-z ]+ can$"
+    says = r"cannot be indexed or unpacked, unless it belongs to a stack\. Its arrays? [a-z ]+ can$"
     with pytest.raises(pf.Error, match=says):
         result[0]
     with pytest.raises(pf.Error, match=says):

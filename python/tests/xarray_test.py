@@ -151,7 +151,7 @@ def test_speeds_take_each_interval() -> None:
     estimated = flow(images)
     for i, step in enumerate(np.diff(seconds)):
         np.testing.assert_allclose(estimated.x_velocity[i], estimated.u[i] * 2000 / step, rtol=1e-5)
-    with pytest.raises(pf.Error, match="time has to be regular for a method of 3 frames"):
+    with pytest.raises(pf.Error, match="time must be regular for a method of 3 frames"):
         flow(images, frames=3)
     np.testing.assert_array_equal(flow(images, frames=3, speeds=False).u, flow(stack(4), frames=3).u)
 
@@ -222,10 +222,10 @@ def irregular(name: str) -> xr.DataArray:
         (lambda: flow(stack(), windw=3), "windw"),
         (lambda: flow(stack(), device="tpu"), "tpu"),
         (lambda: flow(stack(), start=None), "start cannot be given"),
-        (lambda: flow(irregular("x")), "coordinate x has to be regular.*steps are 2 to 4 km"),
-        (lambda: flow(irregular("y")), "coordinate y has to be regular"),
-        (lambda: flow(stack().isel(time=[1, 0, 2])), "coordinate time has to rise"),
-        (lambda: flow(stack().isel(time=[0, 0, 1])), "coordinate time has to rise"),
+        (lambda: flow(irregular("x")), "coordinate x must be regular.*steps are 2 to 4 km"),
+        (lambda: flow(irregular("y")), "coordinate y must be regular"),
+        (lambda: flow(stack().isel(time=[1, 0, 2])), "coordinate time must rise"),
+        (lambda: flow(stack().isel(time=[0, 0, 1])), "coordinate time must rise"),
     ],
 )
 def test_errors_name_the_argument(call: Any, message: str) -> None:

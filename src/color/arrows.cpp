@@ -62,8 +62,7 @@ void draw_arrow(FrameBuffer& picture, double x, double y, double u, double v) {
 }
 
 void check_step(int step) {
-  if (step < 1)
-    fail(ErrorCode::invalid_argument, "step cannot be ", step, "; arrows are at least 1 px apart");
+  if (step < 1) fail_value("step cannot be ", step, "; arrows are at least 1 px apart");
 }
 
 /// Calls f(x, y) for each pixel that has an arrow.
@@ -92,13 +91,10 @@ FrameBuffer draw_arrows(const In<Frame>& frame, const In<FlowView>& flow, const 
   check_flow(flow, "the flow field");
   check_step(options.step);
   if (!(options.scale >= 0 && std::isfinite(options.scale)))
-    fail(ErrorCode::invalid_argument, "scale cannot be ", options.scale,
-         "; it is length of an arrow / length of the flow, or 0 for one that suits the field");
+    fail_value("scale cannot be ", options.scale,
+               "; it is the length of an arrow divided by that of its flow, or 0 to choose it");
   FrameBuffer picture = to_rgb(frame, "the frame");
-  if (picture.size() != flow.size())
-    fail(ErrorCode::invalid_argument, "the frame has ", frame.width, "x", frame.height, " pixels, its flow ",
-         flow.u.width, "x", flow.u.height);
-
+  check_same_size("the frame", frame.size(), "its flow", flow.size());
   const double scale = options.scale > 0 ? options.scale : arrow_scale(flow, options.step);
   for_arrows(flow, options.step,
              [&](int x, int y) { draw_arrow(picture, x, y, scale * flow.u(x, y), scale * flow.v(x, y)); });
@@ -107,10 +103,9 @@ FrameBuffer draw_arrows(const In<Frame>& frame, const In<FlowView>& flow, const 
 
 FrameBuffer with_scale_arrow(const In<Frame>& picture, float length, std::string_view label) {
   if (!(length > 0 && std::isfinite(length)))
-    fail(ErrorCode::invalid_argument, "length cannot be ", length, "; an arrow is above 0 px long");
+    fail_value("length cannot be ", length, "; it must be above 0 px");
   if (std::ranges::any_of(label, [](char letter) { return letter < ' ' || letter > 'z'; }))
-    fail(ErrorCode::invalid_argument, "label cannot be ", std::string(label),
-         "; its letters are ASCII up to z");
+    fail_value("label cannot be ", std::string(label), "; it must be ASCII from the space to z");
   FrameBuffer drawn = to_rgb(picture, "the picture");
   const Size size = drawn.size();
   const int letter = std::max(std::min(size.width, size.height) / 250, 1), margin = 6 * letter;

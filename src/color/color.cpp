@@ -7,7 +7,6 @@
 #include <numbers>
 #include <vector>
 
-#include "color/color_map.hpp"
 #include "color/picture.hpp"
 #include "core/cpu/parallel.hpp"
 #include "core/views.hpp"
@@ -86,10 +85,10 @@ double length_of(double u, double v) { return std::sqrt(u * u + v * v); }
 float color_scale(const In<FlowView>& flow) {
   check_flow(flow, "the flow field");
   std::vector<float> lengths;
-  for (int y = 0; y < flow.u.height; ++y)
-    for (int x = 0; x < flow.u.width; ++x)
-      if (has_value(flow.u(x, y), flow.v(x, y)))
-        lengths.push_back(float(length_of(flow.u(x, y), flow.v(x, y))));
+  for_each_pixel(flow.u.size(), [&](int x, int y) {
+    if (has_value(flow.u(x, y), flow.v(x, y)))
+      lengths.push_back(float(length_of(flow.u(x, y), flow.v(x, y))));
+  });
   if (lengths.empty()) return 0;
   const auto at = lengths.begin() + std::ptrdiff_t(std::ceil(0.995 * double(lengths.size()))) - 1;
   std::ranges::nth_element(lengths, at);
@@ -100,8 +99,8 @@ float color_scale(const In<FlowView>& flow) {
 FrameBuffer color_flow(const In<FlowView>& flow, const ColorOptions& options) {
   check_flow(flow, "the flow field");
   if (!(options.max_motion >= 0 && std::isfinite(options.max_motion)))
-    fail(ErrorCode::invalid_argument, "max_motion cannot be ", options.max_motion,
-         "; it is a length in px, or 0 for one that suits the field");
+    fail_value("max_motion cannot be ", options.max_motion,
+               "; it is a length in px, or 0 for one that suits the field");
   const auto colored = options.scheme == ColorScheme::middlebury ? middlebury : marzat;
   const Color unknown = options.scheme == ColorScheme::middlebury ? Color{0, 0, 0} : Color{128, 128, 128};
   const double max_motion = options.max_motion > 0 ? options.max_motion : color_scale(flow);
@@ -119,43 +118,39 @@ FrameBuffer color_flow(const In<FlowView>& flow, const ColorOptions& options) {
 }
 
 FrameBuffer color_wheel(int diameter, ColorScheme scheme) {
-  if (diameter < 1)
-    fail(ErrorCode::invalid_argument, "diameter cannot be ", diameter,
-         "; a color wheel is at least 1 px wide");
+  if (diameter < 1) fail_value("diameter cannot be ", diameter, "; a color wheel is at least 1 px wide");
   const float radius = float(diameter) / 2, center = float(diameter - 1) / 2;
   FlowField flow({diameter, diameter});
-  for (int y = 0; y < diameter; ++y)
-    for (int x = 0; x < diameter; ++x) {
-      flow.u(x, y) = float(x) - center;
-      flow.v(x, y) = float(y) - center;
-    }
+  for_each_pixel(flow.size(), [&](int x, int y) {
+    flow.u(x, y) = float(x) - center;
+    flow.v(x, y) = float(y) - center;
+  });
   FrameBuffer wheel = color_flow(flow, {.scheme = scheme, .max_motion = radius});
   const View<std::uint8_t> values = values_of<std::uint8_t>(wheel);
   const double still = scheme == ColorScheme::middlebury ? 255 : 0;
-  for (int y = 0; y < diameter; ++y)
-    for (int x = 0; x < diameter; ++x)
-      blend(&values(3 * x, y), {still, still, still}, length_of(flow.u(x, y), flow.v(x, y)) - radius + 1);
+  for_each_pixel(flow.size(), [&](int x, int y) {
+    blend(&values(3 * x, y), {still, still, still}, length_of(flow.u(x, y), flow.v(x, y)) - radius + 1);
+  });
   return wheel;
 }
 
 FrameBuffer with_legend(const In<Frame>& picture, ColorScheme scheme, float max_motion) {
   if (!(max_motion >= 0 && std::isfinite(max_motion)))
-    fail(ErrorCode::invalid_argument, "max_motion cannot be ", max_motion, "; it is a length in px, or 0");
+    fail_value("max_motion cannot be ", max_motion, "; it is a length in px, or 0");
   FrameBuffer drawn = to_rgb(picture, "the picture");
   const Size size = drawn.size();
   const int diameter = std::max(std::min(size.width, size.height) / 4, 1), margin = diameter / 12;
   const FrameBuffer wheel = color_wheel(diameter, scheme);
   const int left = size.width - diameter - margin, top = size.height - diameter - margin;
   const double center = (diameter - 1) / 2.0, radius = diameter / 2.0;
-  for (int y = 0; y < diameter; ++y)
-    for (int x = 0; x < diameter; ++x) {
-      auto* out = static_cast<std::uint8_t*>(drawn.row(top + y)) + 3 * (left + x);
-      const auto* color = static_cast<const std::uint8_t*>(wheel.row(y)) + 3 * x;
-      const double from_rim = radius - length_of(x - center, y - center);
-      blend(out, {double(color[0]), double(color[1]), double(color[2])}, from_rim);
-      // A thin ring separates the wheel from any background.
-      blend(out, {96, 96, 96}, std::min(from_rim, 2 - from_rim));
-    }
+  for_each_pixel(wheel.size(), [&](int x, int y) {
+    auto* out = static_cast<std::uint8_t*>(drawn.row(top + y)) + 3 * (left + x);
+    const auto* color = static_cast<const std::uint8_t*>(wheel.row(y)) + 3 * x;
+    const double from_rim = radius - length_of(x - center, y - center);
+    blend(out, {double(color[0]), double(color[1]), double(color[2])}, from_rim);
+    // A thin ring separates the wheel from any background.
+    blend(out, {96, 96, 96}, std::min(from_rim, 2 - from_rim));
+  });
   if (max_motion > 0) {
     char text[32];
     std::snprintf(text, sizeof text, "%.3g px", double(max_motion));

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "color/color_map.hpp"
-
-#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <vector>
+
+#include "color/picture.hpp"
 
 namespace parafield {
 namespace {

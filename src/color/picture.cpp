@@ -9,42 +9,27 @@
 #include "parafield/color.hpp"
 
 namespace parafield {
-namespace {
-
-/// Copies a row as rgb_u8. `order` has the channel indices of red, green and blue.
-template <class T>
-void copy_row(const char* from, int width, int channels, std::array<int, 3> order, ValueRange range,
-              std::uint8_t* to) {
-  const float gain = 255 / (range.white - range.black);
-  for (int x = 0; x < width; ++x, from += channels * sizeof(T))
-    for (const int channel : order) {
-      T value;
-      std::memcpy(&value, from + channel * sizeof(T), sizeof(T));
-      const float level = (float(value) - range.black) * gain;
-      *to++ = std::uint8_t(level > 0 ? std::min(level, 255.0f) + 0.5f : 0);
-    }
-}
-
-}  // namespace
-
 FrameBuffer to_rgb(const Frame& frame, const char* what) {
-  if (!frame.data || frame.width < 1 || frame.height < 1)
-    fail(ErrorCode::invalid_argument, what, " has no pixels");
-  if (!frame.memory.on_host())
-    fail(ErrorCode::invalid_argument, what, " is not in host memory; pictures are drawn there");
+  check_host_frame(frame, what);
   check_range(frame, what);
-  const int count = channels(frame.format), bytes = bytes_per_pixel(frame.format);
+  const int count = channels(frame.format);
   const bool blue_first = frame.format == PixelFormat::bgr_u8 || frame.format == PixelFormat::bgra_u8;
-  const std::array<int, 3> order = count == 1   ? std::array{0, 0, 0}
-                                   : blue_first ? std::array{2, 1, 0}
-                                                : std::array{0, 1, 2};
-  const auto copy = bytes / count == 1   ? copy_row<std::uint8_t>
-                    : bytes / count == 2 ? copy_row<std::uint16_t>
-                                         : copy_row<float>;
+  const ValueRange range = range_of(frame);
+  const float gain = 255 / (range.white - range.black);
   FrameBuffer picture(frame.size(), PixelFormat::rgb_u8);
-  for (int y = 0; y < frame.height; ++y)
-    copy(static_cast<const char*>(frame.data) + y * pitch_of(frame), frame.width, count, order,
-         range_of(frame), static_cast<std::uint8_t*>(picture.row(y)));
+  const View<std::uint8_t> values = values_of<std::uint8_t>(picture);
+  with_value_type(frame.format, [&]<class T>(T value) {
+    for_each_pixel(frame.size(), [&](int x, int y) {
+      const char* const pixel =
+          static_cast<const char*>(frame.data) + y * pitch_of(frame) + x * count * std::ptrdiff_t(sizeof(T));
+      for (int i = 0; i < 3; ++i) {
+        const int channel = count == 1 ? 0 : blue_first ? 2 - i : i;
+        std::memcpy(&value, pixel + channel * sizeof(T), sizeof(T));  // the pitch may be any number of bytes
+        const float level = (float(value) - range.black) * gain;
+        values(3 * x + i, y) = std::uint8_t(level > 0 ? std::min(level, 255.0f) + 0.5f : 0);
+      }
+    });
+  });
   return picture;
 }
 
@@ -68,9 +53,7 @@ void write_text(FrameBuffer& picture, std::string_view text, int left, int top, 
 FrameBuffer beside(const In<Frame>& left, const In<Frame>& right) {
   const FrameBuffer halves[] = {to_rgb(left, "the left picture"), to_rgb(right, "the right picture")};
   const Size size = left.size();
-  if (right.size() != size)
-    fail(ErrorCode::invalid_argument, "the left picture has ", size.width, "x", size.height,
-         " pixels, the right one ", right.width, "x", right.height, "; they should have one size");
+  check_same_size("the left picture", size, "the right one", right.size());
   FrameBuffer both({2 * size.width, size.height}, PixelFormat::rgb_u8);
   const auto row_bytes = std::size_t(3) * std::size_t(size.width);
   for (int y = 0; y < size.height; ++y)

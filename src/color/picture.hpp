@@ -9,6 +9,11 @@
 
 namespace parafield {
 
+using Color = std::array<std::uint8_t, 3>;
+
+/// 256 colors from blue through cyan, green and yellow to red, in steps that look equally large.
+const std::array<Color, 256>& color_map();
+
 /// Converts a frame of any format to rgb_u8. Throws Error(invalid_argument) for a frame without pixels or
 /// outside host memory; `what` names the frame.
 FrameBuffer to_rgb(const Frame& frame, const char* what);

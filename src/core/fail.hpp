@@ -2,6 +2,9 @@
 #pragma once
 #include <atomic>
 #include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "parafield/error.hpp"
 
@@ -19,6 +22,21 @@ std::string text(const Parts&... parts) {
 template <class... Parts>
 [[noreturn]] void fail(ErrorCode code, const Parts&... parts) {
   throw Error(code, text(parts...));
+}
+
+/// Throws Error(invalid_argument).
+template <class... Parts>
+[[noreturn]] void fail_value(const Parts&... parts) {
+  fail(ErrorCode::invalid_argument, parts...);
+}
+
+/// The items as text, with a separator between them.
+template <class Items>
+std::string joined(const Items& items, std::string_view separator = ", ") {
+  std::ostringstream stream;
+  for (bool first = true; const auto& item : items)
+    stream << (std::exchange(first, false) ? "" : separator) << item;
+  return stream.str();
 }
 
 /// Throws Error(cancelled) if the flag is true.

@@ -24,6 +24,12 @@ struct SolverOptions {
   bool colors = false;     ///< keep the frames' colors for a filter, if the solver can
 };
 
+/// What a solver's `solve` is for.
+enum class Purpose {
+  result,  ///< the field that the caller asked for
+  check    ///< the second frame's field, which a consistency check compares with it
+};
+
 /// Motion that the user gives alongside the frames.
 struct KnownMotion {
   std::optional<std::span<const Track>> tracks = {};
@@ -59,7 +65,7 @@ class SolverBase {
   /// returns planes that have it already.
   template <class Planes>
   Planes solve_back(int first, Planes planes) {
-    static_cast<Solver&>(*this).solve(1 - first, nullptr, planes, {}, false);
+    static_cast<Solver&>(*this).solve(1 - first, nullptr, planes, {}, Purpose::check);
     return planes;
   }
 
@@ -75,7 +81,8 @@ class SolverBase {
   }
 };
 
-/// A type that offers SolverBase's interface and solve(first, arguments...).
+/// A type that offers SolverBase's interface and solve(first, arguments...). The last argument of flow and
+/// stereo solvers, `asked`, says whether the result was asked for; it is false for the field of a check.
 template <class T, class... Arguments>
 concept Solves = requires(T solver, const T constant, const Frame* frames, Arguments... arguments) {
   solver.prepare(frames, 0, 1);

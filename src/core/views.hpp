@@ -1,12 +1,25 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <cmath>
+#include <ostream>
 
 #include "core/fail.hpp"
 #include "parafield/fields.hpp"
 
 /// Access to the pixels of frames and fields that users pass in, and checks of them.
 namespace parafield {
+
+/// Writes a size as messages show it: 640x480.
+inline std::ostream& operator<<(std::ostream& out, Size size) {
+  return out << size.width << 'x' << size.height;
+}
+
+/// Calls f(x, y) for each pixel, row by row.
+template <class F>
+void for_each_pixel(Size size, F f) {
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x) f(x, y);
+}
 
 /// Largest number of pixels of a frame, for estimators and readers of files.
 inline constexpr std::int64_t most_pixels = std::int64_t(1) << 29;
@@ -32,8 +45,8 @@ PF_HD ValueRange range_of(const Frame& frame) {
 inline void check_range(const Frame& frame, const char* what) {
   const auto [black, white] = range_of(frame);
   if (!(black < white) || !std::isnormal(255 / (white - black)))
-    fail(ErrorCode::invalid_argument, what, " has values from ", black, " (black) to ", white,
-         " (white); black should be below white");
+    fail_value(what, " has values from ", black, " (black) to ", white,
+               " (white); black should be below white");
 }
 /// Bytes from one row to the next. A pitch of 0 means that there is no gap between rows.
 inline std::ptrdiff_t pitch_of(const Frame& frame) { return frame.pitch ? frame.pitch : row_bytes(frame); }
@@ -50,26 +63,43 @@ View<T> values_of(FrameBuffer& frame) {
   return {static_cast<T*>(frame.row(0)), values.width, values.height, values.pitch};
 }
 
+/// Bytes of one value of a pixel: 1, 2 or 4.
+inline int bytes_per_value(PixelFormat format) { return bytes_per_pixel(format) / channels(format); }
+/// Calls f with a value of the type of a pixel's values.
+template <class F>
+void with_value_type(PixelFormat format, F f) {
+  const int bytes = bytes_per_value(format);
+  bytes == 1 ? f(std::uint8_t()) : bytes == 2 ? f(std::uint16_t()) : f(float());
+}
+
 /// Throws Error(invalid_argument) for a plane whose rows overlap. `what` and `part` name it, for example "the
 /// flow field" and "'s u".
 template <class T>
 void check_pitch(const View<T>& plane, const char* what, const char* part = "") {
   const std::ptrdiff_t row_bytes = std::ptrdiff_t(sizeof(T)) * plane.width;
   if (plane && plane.pitch < row_bytes)
-    fail(ErrorCode::invalid_argument, "the pitch of ", what, part, ", ", plane.pitch,
-         " bytes, is less than a row of ", row_bytes);
+    fail_value("the pitch of ", what, part, ", ", plane.pitch, " bytes, is less than a row of ", row_bytes);
+}
+
+/// Throws Error(invalid_argument) if two images, named by `what` and `other`, differ in size.
+inline void check_same_size(const char* what, Size size, const char* other, Size other_size) {
+  if (size != other_size) fail_value(what, " has ", size, " pixels, ", other, " ", other_size);
+}
+
+/// Throws Error(invalid_argument) for a frame without pixels or outside host memory; `what` names it.
+inline void check_host_frame(const Frame& frame, const char* what) {
+  if (!frame.data || frame.width < 1 || frame.height < 1) fail_value(what, " has no pixels");
+  if (!frame.memory.on_host()) fail_value(what, " is not in host memory");
 }
 
 /// Checks a field's valid and confidence planes, which must have the field's size. `what` names the field.
 inline void check_trust(Size size, View<const std::uint8_t> valid, View<const float> confidence,
                         const char* what) {
   const auto check = [&](const auto& plane, const char* name) {
-    if (plane && plane.size() != size)
-      fail(ErrorCode::invalid_argument, what, " has ", size.width, "x", size.height, " pixels, its ", name,
-           " plane has ", plane.width, "x", plane.height);
+    if (plane) check_same_size(what, size, name, plane.size());
   };
-  check(valid, "valid");
-  check(confidence, "confidence");
+  check(valid, "its valid plane has");
+  check(confidence, "its confidence plane has");
   check_pitch(valid, what, "'s valid plane");
   check_pitch(confidence, what, "'s confidence");
 }
@@ -78,17 +108,15 @@ inline void check_trust(Size size, View<const std::uint8_t> valid, View<const fl
 /// overlapping rows; `what` names it.
 inline void check_flow(const FlowView& flow, const char* what) {
   const auto& [u, v, valid, confidence] = flow;
-  if (!u || !v || u.width < 1 || u.height < 1) fail(ErrorCode::invalid_argument, what, " has no pixels");
-  if (v.size() != u.size())
-    fail(ErrorCode::invalid_argument, "u of ", what, " has ", u.width, "x", u.height, " pixels, v has ",
-         v.width, "x", v.height);
+  if (!u || !v || u.width < 1 || u.height < 1) fail_value(what, " has no pixels");
+  if (v.size() != u.size()) fail_value("u of ", what, " has ", u.size(), " pixels, v has ", v.size());
   check_trust(u.size(), valid, confidence, what);
   check_pitch(u, what, "'s u");
   check_pitch(v, what, "'s v");
 }
 inline void check_disparity(const DisparityView& disparity, const char* what) {
   const auto& [d, valid, confidence] = disparity;
-  if (!d || d.width < 1 || d.height < 1) fail(ErrorCode::invalid_argument, what, " has no pixels");
+  if (!d || d.width < 1 || d.height < 1) fail_value(what, " has no pixels");
   check_trust(d.size(), valid, confidence, what);
   check_pitch(d, what);
 }

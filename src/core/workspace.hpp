@@ -3,13 +3,26 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/arithmetic.hpp"
 #include "parafield/image.hpp"
 
 namespace parafield {
 
+/// A row of a flow field, for loops that vectorize.
+struct FlowRow {
+  float *u, *v;
+
+  PF_HD Motion operator[](int x) const { return {u[x], v[x]}; }
+  PF_HD void set(int x, const Motion& flow) const { u[x] = flow.u, v[x] = flow.v; }
+};
+
 /// Two planes of a flow field, px per frame.
 struct FlowPlanes {
   View<float> u, v;
+
+  PF_HD FlowRow row(int y) const { return {u.row(y), v.row(y)}; }
+  PF_HD Motion at(int x, int y) const { return {u(x, y), v(x, y)}; }
+  PF_HD void set(int x, int y, const Motion& flow) const { u(x, y) = flow.u, v(x, y) = flow.v; }
 };
 
 /// Planes that say how reliable each flow vector is; null data = not requested.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "evaluation/counting.hpp"
+#include "evaluation/scores.hpp"
 
 namespace parafield {
 namespace {
@@ -17,20 +17,11 @@ void derive_scores(MaskScores& scores) {
   scores.pwc = 100 * share(fp + fn, all);
 }
 
-void check_labels(const Frame& labels) {
-  if (!labels.data || labels.width < 1 || labels.height < 1)
-    fail(ErrorCode::invalid_argument, "the labels have no pixels");
-  if (!labels.memory.on_host()) fail(ErrorCode::invalid_argument, "the labels are not in host memory");
-  if (bytes_per_pixel(labels.format) != channels(labels.format))
-    fail(ErrorCode::invalid_argument, "the format of the labels is ", to_string(labels.format),
-         "; it should have 8 bit");
-}
-
 /// Label of a pixel. Throws Error(invalid_argument) if its colors differ.
 std::uint8_t label_of(const std::uint8_t* pixel, int channels, int x, int y) {
   if (channels > 1 && (pixel[1] != pixel[0] || pixel[2] != pixel[0]))
-    fail(ErrorCode::invalid_argument, "the label at pixel (", x, ", ", y, ") is a color, ", int(pixel[0]),
-         " ", int(pixel[1]), " ", int(pixel[2]), "; labels are gray");
+    fail_value("the label at pixel (", x, ", ", y, ") is a color, ", int(pixel[0]), " ", int(pixel[1]), " ",
+               int(pixel[2]), "; labels are gray");
   return *pixel;
 }
 
@@ -49,38 +40,38 @@ MaskScores& MaskScores::operator+=(const MaskScores& other) {
 MaskScores evaluate(const In<MotionMaskView>& estimate, const In<Frame>& labels,
                     const EvaluationOptions& options) {
   if (!estimate.moving || estimate.size().width < 1 || estimate.size().height < 1)
-    fail(ErrorCode::invalid_argument, "the estimated mask has no pixels");
+    fail_value("the estimated mask has no pixels");
   check_pitch(estimate.moving, "the estimated mask");
-  if (options.confidence)
-    fail(ErrorCode::invalid_argument, "the confidence of a motion mask has no score; leave it out");
-  check_labels(labels);
-  check_sizes("the estimated mask", estimate.size(), "the true one", labels.size(), options);
+  if (options.confidence) fail_value("the confidence of a motion mask has no score; leave it out");
+  check_host_frame(labels, "the image of labels");
+  if (bytes_per_value(labels.format) != 1)
+    fail_value("the format of the labels is ", to_string(labels.format), "; it should have 8 bits");
+  check_sizes("the estimated mask", estimate.size(), "the true one has", labels.size(), options);
 
   MaskScores scores;
   const int count = channels(labels.format);
   const View<const std::uint8_t> values = values_of<std::uint8_t>(labels);
-  for (int y = 0; y < labels.height; ++y)
-    for (int x = 0; x < labels.width; ++x) {
-      if (!is_set(options.mask, x, y)) continue;
-      const bool found = estimate.moving(x, y) != 0;
-      switch (const int label = label_of(&values(count * x, y), count, x, y)) {
-        case still:
-        case shadow:
-          ++(found ? scores.false_positives : scores.true_negatives);
-          break;
-        case moving:
-          ++(found ? scores.true_positives : scores.false_negatives);
-          break;
-        case outside:
-        case unknown:
-          ++scores.unscored;
-          break;
-        default:
-          fail(ErrorCode::invalid_argument, "label ", label, " at pixel (", x, ", ", y,
-               "); labels are 0 (static), 50 (shadow), 85 (outside the region), 170 (unknown) and 255 "
-               "(moving)");
-      }
+  for_each_pixel(labels.size(), [&](int x, int y) {
+    if (!is_set(options.mask, x, y)) return;
+    const bool found = estimate.moving(x, y) != 0;
+    switch (const int label = label_of(&values(count * x, y), count, x, y)) {
+      case still:
+      case shadow:
+        ++(found ? scores.false_positives : scores.true_negatives);
+        break;
+      case moving:
+        ++(found ? scores.true_positives : scores.false_negatives);
+        break;
+      case outside:
+      case unknown:
+        ++scores.unscored;
+        break;
+      default:
+        fail_value("label ", label, " at pixel (", x, ", ", y,
+                   "); labels are 0 (static), 50 (shadow), 85 (outside the region), 170 (unknown) and 255 "
+                   "(moving)");
     }
+  });
   derive_scores(scores);
   return scores;
 }

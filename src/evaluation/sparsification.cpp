@@ -1,30 +1,19 @@
 // SPDX-License-Identifier: MIT
-#include "evaluation/sparsification.hpp"
-
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <limits>
+
+#include "evaluation/scores.hpp"
 
 namespace parafield {
 namespace {
 
-/// Running mean. The mean of equal values is exactly that value.
-struct Mean {
-  double value = 0;
-  std::int64_t count = 0;
-
-  void add(double next) { value += (next - value) / double(++count); }
-  double result() const { return count ? value : std::numeric_limits<double>::quiet_NaN(); }
-};
-
 /// The curve up to here, and the area under it.
 struct Curve {
-  Mean errors, area;
+  Moments errors, area;
 
   void add(double error) {
     errors.add(error);
-    area.add(errors.value);
+    area.add(errors.mean);
   }
 };
 
@@ -43,13 +32,13 @@ std::pair<double, double> areas_under_curves(std::span<RankedError> pixels) {
         std::find_if(begin, pixels.end(), [confidence = begin->confidence](const RankedError& pixel) {
           return pixel.confidence != confidence;
         });
-    Mean shared;
+    Moments shared;
     for (auto pixel = begin; pixel != end; ++pixel) shared.add(pixel->error);
-    for (; begin != end; ++begin) ranked.add(shared.value);
+    for (; begin != end; ++begin) ranked.add(shared.mean);
   }
   std::ranges::sort(pixels, {}, &RankedError::error);
   for (const RankedError& pixel : pixels) best.add(pixel.error);
-  return {ranked.area.result(), best.area.result()};
+  return {ranked.area.average(), best.area.average()};
 }
 
 }  // namespace parafield

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "guided/color_test/keep_better.hpp"
-#include "guided/features/resample.hpp"
 #include "guided/guided_solver.hpp"
 #include "guided/interpolation/interpolation.hpp"
 #include "guided/support/tile.hpp"
@@ -55,7 +53,7 @@ class DirectInterpolationSolver
 
   /// Without `trust`, colors are tested only if the test must choose between the features' flow and the
   /// rotation's.
-  void solve(int first, const FlowView*, FlowPlanes result, Trust trust, bool) {
+  void solve(int first, const FlowView*, FlowPlanes result, Trust trust, Purpose) {
     const int second = 1 - first;
     const FlowPlanes interpolated = method_.median ? unsmoothed_ : result;
     const bool rotates = color_test(first, {}).rotation != nullptr;

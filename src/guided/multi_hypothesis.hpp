@@ -24,12 +24,11 @@ class MultiHypothesisSolver : public GuidedSolver<MultiHypothesisSolver<Backend>
     backend.reserve_scratch(tile_scratch(method.tracking.max_features, choice_planes(method.max_labels)));
   }
 
-  /// `asked`: whether the caller asked for this flow, which is not the case for the flow back of a check.
-  void solve(int first, const FlowView*, FlowPlanes result, Trust trust, bool asked) {
+  void solve(int first, const FlowView*, FlowPlanes result, Trust trust, Purpose purpose) {
     const Colors colors = colors_.smoothed(first);
     const ColorTest test = this->color_test(first, trust.valid);
     Labels labels = labels_;
-    labels.count += asked ? 0 : 1;
+    labels.count += purpose == Purpose::result ? 0 : 1;
     make_labels(backend_, this->tracks_from(first), colors, scale_, space_, test.rotation, features_, labels);
     choose_labels(backend_, LabelChoice{features_, labels, colors, scale_, test,
                                         choice_parameters(method_, space_), result, trust.confidence});

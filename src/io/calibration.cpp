@@ -54,7 +54,7 @@ Matrix opencv_matrix(CalibrationText& text) {
   Matrix matrix;
   for (int i = 0; i < 4; ++i) {
     const std::string_view key = text.word();
-    text.expect(':');
+    text.expect(":");
     if (key == "rows" && !rows) {
       rows = text.count();
     } else if (key == "cols" && !columns) {
@@ -92,9 +92,12 @@ LensDistortion lens_of(const Matrix& matrix, const CalibrationText& text) {
   return {v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]};
 }
 
-template <std::size_t Count>
-std::array<double, Count> values_of_matrix(const Matrix& matrix) {
-  std::array<double, Count> values;
+/// The values of a matrix of rows x columns, or of its transpose.
+template <int rows, int columns>
+std::array<double, rows * columns> values_of_matrix(const Matrix& matrix, const CalibrationText& text) {
+  if (!matrix.is(rows, columns) && !matrix.is(columns, rows))
+    text.fail(" should be a ", rows, "x", columns, " matrix, not ", matrix.rows, "x", matrix.columns);
+  std::array<double, rows * columns> values;
   std::ranges::copy(matrix.values, values.begin());
   return values;
 }
@@ -102,7 +105,7 @@ std::array<double, Count> values_of_matrix(const Matrix& matrix) {
 /// Stores a value that must occur only once.
 template <class T>
 void set(std::optional<T>& place, const T& value, const CalibrationText& text) {
-  if (place) text.fail(" stands twice (M1 and M2 are other names of K1 and K2)");
+  if (place) text.fail(" occurs twice (M1 and M2 are other names of K1 and K2)");
   place = value;
 }
 
@@ -120,11 +123,11 @@ bool read_side(const CalibrationEntry& entry, Sides& sides) {
     return true;
   }
   if (entry.name != "image_size" && entry.name != "imageSize" && entry.name != "size") return false;
-  text.expect('[');
+  text.expect("[");
   const int width = text.count();
-  text.expect(',');
+  text.expect(",");
   const int height = text.count();
-  text.expect(']');
+  text.expect("]");
   text.end();
   set(sides.both, Size{width, height}, text);
   return true;
@@ -151,14 +154,9 @@ CalibrationParts decode_opencv(ByteSpan bytes) {
     } else if (numbered && name[0] == 'D') {
       set(parts.lens[side], lens_of(opencv_matrix(text), text), text);
     } else if (name == "R") {
-      const Matrix matrix = opencv_matrix(text);
-      if (!matrix.is(3, 3)) text.fail(" should be a matrix of 3x3, not ", matrix.rows, "x", matrix.columns);
-      set(parts.rotation, values_of_matrix<9>(matrix), text);
+      set(parts.rotation, values_of_matrix<3, 3>(opencv_matrix(text), text), text);
     } else if (name == "T") {
-      const Matrix matrix = opencv_matrix(text);
-      if (!matrix.is(3, 1) && !matrix.is(1, 3))
-        text.fail(" should be a matrix of 3x1, not ", matrix.rows, "x", matrix.columns);
-      set(parts.translation, values_of_matrix<3>(matrix), text);
+      set(parts.translation, values_of_matrix<3, 1>(opencv_matrix(text), text), text);
     }
   }
   if (sides.width.has_value() != sides.height.has_value())
@@ -170,12 +168,11 @@ CalibrationParts decode_opencv(ByteSpan bytes) {
 }
 
 StereoCalibration calibration_of(CalibrationParts parts, const CalibrationParts& more) {
-  std::string missing, twice;
+  std::vector<std::string_view> missing, twice;
   const auto join = [&](auto& part, const auto& other, const char* name) {
-    const auto add = [&](std::string& list) { list += (list.empty() ? "" : ", ") + std::string(name); };
-    if (part && other) add(twice);
+    if (part && other) twice.push_back(name);
     if (other) part = other;
-    if (!part) add(missing);
+    if (!part) missing.push_back(name);
   };
   join(parts.camera[0], more.camera[0], "K1");
   join(parts.lens[0], more.lens[0], "D1");
@@ -183,10 +180,10 @@ StereoCalibration calibration_of(CalibrationParts parts, const CalibrationParts&
   join(parts.lens[1], more.lens[1], "D2");
   join(parts.rotation, more.rotation, "R");
   join(parts.translation, more.translation, "T");
-  if (!twice.empty()) fail_format("the second file has ", twice, ", too");
+  if (!twice.empty()) fail_format("the second file also has ", joined(twice));
   if (!missing.empty())
-    fail_format("a stereo calibration needs K1, D1, K2, D2, R and T; missing: ", missing,
-                parts.rotation || missing.find('K') != missing.npos
+    fail_format("a stereo calibration needs K1, D1, K2, D2, R and T; missing: ", joined(missing),
+                parts.rotation || !parts.camera[0] || !parts.camera[1]
                     ? ""
                     : " (OpenCV's sample writes R and T to a second file, extrinsics.yml)");
   if (more.size) parts.size = more.size;
@@ -235,16 +232,13 @@ StereoCalibration decode_middlebury(ByteSpan bytes) {
       continue;  // ndisp, vmin, vmax and others do not describe the cameras
     value.end();
   }
-  std::string missing;
-  const auto need = [&](bool has, const char* name) {
-    if (!has) missing += (missing.empty() ? "" : ", ") + std::string(name);
-  };
-  need(camera[0].has_value(), "cam0");
-  need(camera[1].has_value(), "cam1");
-  need(baseline.has_value(), "baseline");
-  need(width.has_value() == height.has_value(), width ? "height" : "width");
-  if (!missing.empty()) fail_format("Middlebury's calibration lacks ", missing);
-  if (!(*baseline > 0)) fail_format("baseline cannot be ", *baseline, "; it is above 0");
+  std::vector<std::string_view> missing;
+  if (!camera[0]) missing.push_back("cam0");
+  if (!camera[1]) missing.push_back("cam1");
+  if (!baseline) missing.push_back("baseline");
+  if (width.has_value() != height.has_value()) missing.push_back(width ? "height" : "width");
+  if (!missing.empty()) fail_format("Middlebury's calibration lacks ", joined(missing));
+  if (!(*baseline > 0)) fail_format("baseline cannot be ", *baseline, "; it must be above 0");
   if (doffs && std::abs(*doffs - (camera[1]->cx - camera[0]->cx)) > 1)
     fail_format("doffs is ", *doffs, ", but cx of cam1 and cam0 differ by ", camera[1]->cx - camera[0]->cx);
   StereoCalibration calibration{*camera[0], *camera[1]};
@@ -258,10 +252,7 @@ StereoCalibration decode_middlebury(ByteSpan bytes) {
 
 StereoCalibration read_calibration(const std::filesystem::path& path, const std::filesystem::path& second) {
   const auto read = [](const std::filesystem::path& file, auto decode) {
-    return io::naming(file, [&] {
-      const io::InputFile input(file);
-      return decode(input.first(input.size()));
-    });
+    return io::naming(file, [&] { return decode(io::read_file(file)); });
   };
   std::optional<StereoCalibration> middlebury;
   const io::CalibrationParts first = read(path, [&](const io::Bytes& bytes) {

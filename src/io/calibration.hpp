@@ -33,9 +33,8 @@ class CalibrationText {
       : rest_(entry.value), line_(entry.line), name_(entry.name) {}
 
   void skip_space();
-  bool accept(char c);
   bool accept(std::string_view word);
-  void expect(char c);
+  void expect(std::string_view word);
   /// Letters, digits and _.
   std::string_view word();
   double number();
@@ -74,10 +73,6 @@ StereoCalibration calibration_of(CalibrationParts parts, const CalibrationParts&
 bool is_middlebury(ByteSpan bytes);
 StereoCalibration decode_middlebury(ByteSpan bytes);
 
-/// The text of a file. Throws Error(format) if it contains zero bytes.
-std::string_view plain_text(ByteSpan bytes);
-/// Removes the next line from the front and returns it.
-std::string_view next_line(std::string_view& text);
 /// Converts a matrix (fx 0 cx; 0 fy cy; 0 0 1) to a camera.
 CalibratedCamera camera_of(const Matrix& matrix, const CalibrationText& text);
 

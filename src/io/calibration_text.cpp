@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Words and numbers of calibration files.
-#include <charconv>
 #include <cmath>
 
 #include "io/calibration.hpp"
@@ -20,13 +19,6 @@ void CalibrationText::skip_space() {
   }
 }
 
-bool CalibrationText::accept(char c) {
-  skip_space();
-  if (!rest_.starts_with(c)) return false;
-  rest_.remove_prefix(1);
-  return true;
-}
-
 bool CalibrationText::accept(std::string_view word) {
   skip_space();
   if (!rest_.starts_with(word)) return false;
@@ -34,10 +26,10 @@ bool CalibrationText::accept(std::string_view word) {
   return true;
 }
 
-void CalibrationText::expect(char c) {
-  if (accept(c)) return;
+void CalibrationText::expect(std::string_view word) {
+  if (accept(word)) return;
   const std::string_view found = token();
-  fail(" should have '", c, "' where ", found.empty() ? "it ends" : detail::quoted(found), " is");
+  fail(" should have '", word, "' where ", found.empty() ? "it ends" : detail::quoted(found), " is");
 }
 
 std::string_view CalibrationText::token() {
@@ -61,9 +53,8 @@ double CalibrationText::number() {
   std::string_view digits = found;
   if (digits.starts_with('+')) digits.remove_prefix(1);
   double value = 0;
-  const auto [last, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (found.empty()) fail(" ends where a number should be");
-  if (error != std::errc{} || last != digits.data() + digits.size() || !std::isfinite(value))
+  if (!read_number(digits, value) || !std::isfinite(value))
     fail(" should have a finite number where ", detail::quoted(found), " is");
   return value;
 }
@@ -90,42 +81,28 @@ Matrix bracketed(CalibrationText& text) {
     columns = 0;
     ++matrix.rows;
   };
-  text.expect('[');
-  while (!text.accept(']')) {
-    if (text.accept(';')) {
+  text.expect("[");
+  while (!text.accept("]")) {
+    if (text.accept(";")) {
       end_row();
       continue;
     }
     if (matrix.values.size() == most) text.fail(" has more than ", most, " values");
     matrix.values.push_back(text.number());
     ++columns;
-    text.accept(',');
+    text.accept(",");
   }
   end_row();
   return matrix;
 }
 
-std::string_view plain_text(ByteSpan bytes) {
-  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
-  std::string_view text = text_of(bytes);
-  if (text.find('\0') != text.npos) fail_format("not text: it has bytes of 0");
-  if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
-  return text;
-}
-
-std::string_view next_line(std::string_view& text) {
-  const std::size_t end = std::min(text.find('\n'), text.size());
-  const std::string_view line = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return line;
-}
-
 CalibratedCamera camera_of(const Matrix& m, const CalibrationText& text) {
-  if (!m.is(3, 3)) text.fail(" should be a matrix of 3x3, not ", m.rows, "x", m.columns);
+  if (!m.is(3, 3)) text.fail(" should be a 3x3 matrix, not ", m.rows, "x", m.columns);
   const std::vector<double>& v = m.values;
   if (v[1] != 0 || v[3] != 0 || v[6] != 0 || v[7] != 0 || v[8] != 1)
     text.fail(" should be a camera's matrix, fx 0 cx; 0 fy cy; 0 0 1, without skew");
-  if (!(v[0] > 0 && v[4] > 0)) text.fail(" has focal lengths ", v[0], " and ", v[4], " px; they are above 0");
+  if (!(v[0] > 0 && v[4] > 0))
+    text.fail(" has focal lengths ", v[0], " and ", v[4], " px; they must be above 0");
   return {v[0], v[4], v[2], v[5]};
 }
 

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <cstdio>
+#include <cstdlib>
 #include <system_error>
 #include <utility>
 
@@ -28,26 +28,23 @@ fs::path followed(const fs::path& path) {
 
 }  // namespace
 
-// Without O_NONBLOCK, opening a pipe that has no writer would block forever.
-InputFile::InputFile(const fs::path& path)
-    : InputFile(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
-  // From here on, the destructor closes the file if anything throws.
+Bytes read_file(const fs::path& path, std::uint64_t most) {
+  struct File {
+    int descriptor;
+    ~File() {
+      if (descriptor >= 0) ::close(descriptor);
+    }
+  };
+  // Without O_NONBLOCK, opening a pipe that has no writer would block forever.
+  const File file{::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
   struct stat status = {};
-  if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0) fail_reading(reason(errno));
+  if (file.descriptor < 0 || ::fstat(file.descriptor, &status) != 0) fail_reading(reason(errno));
   if (!S_ISREG(status.st_mode))
     fail_reading(S_ISDIR(status.st_mode) ? "it is a directory" : "not a regular file");
-  size_ = std::uint64_t(status.st_size);
-}
-
-InputFile::~InputFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
-Bytes InputFile::first(std::uint64_t count) const {
-  Bytes bytes(std::min(count, size_));
+  Bytes bytes(std::min(most, std::uint64_t(status.st_size)));
   std::size_t done = 0;
   while (done < bytes.size()) {
-    const ssize_t got = ::pread(descriptor_, bytes.data() + done, bytes.size() - done, off_t(done));
+    const ssize_t got = ::read(file.descriptor, bytes.data() + done, bytes.size() - done);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail_reading(reason(errno));
     if (got == 0) break;  // the file was truncated meanwhile; the reader of its format reports it
@@ -75,7 +72,7 @@ NewFile::NewFile(const fs::path& path) : target_(followed(path)) {
     error = descriptor_ < 0 ? errno : 0;
   }
   const fs::path folder = target_.parent_path().empty() ? "." : target_.parent_path();
-  if (error) fail_writing("no file can be made in the folder ", shown(folder), ": ", reason(error));
+  if (error) fail_writing("cannot create a file in the folder ", shown(folder), ": ", reason(error));
   // Keep the old file's permissions if the system allows it.
   if (replaces) (void)!::fchmod(descriptor_, old.st_mode & 07777);
 }
@@ -99,6 +96,20 @@ void NewFile::take_place() {
   const int closed = ::close(std::exchange(descriptor_, -1));
   if (closed != 0 || ::rename(path_.c_str(), target_.c_str()) != 0) fail_writing(reason(errno));
   renamed_ = true;
+}
+
+MemoryFile::MemoryFile() : file_(::open_memstream(&data_, &size_)) {
+  if (!file_) throw std::bad_alloc();
+}
+
+MemoryFile::~MemoryFile() {
+  std::fclose(file_);
+  std::free(data_);
+}
+
+Bytes MemoryFile::bytes() {
+  if (std::fflush(file_) != 0 || std::ferror(file_)) throw std::bad_alloc();
+  return {data_, data_ + size_};
 }
 
 void write_file(const fs::path& path, ByteSpan bytes) {

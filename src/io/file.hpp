@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <bit>
+#include <charconv>
 #include <cstdint>
+#include <cstdio>
 #include <filesystem>
 #include <new>
 #include <span>
@@ -10,32 +13,49 @@
 #include "core/fail.hpp"
 #include "parafield/detail/text.hpp"
 
-/// Files as bytes. Errors thrown here do not name the file; `naming` adds the name to every message.
+/// Files as bytes, and numbers in them. The byte order is the file's, not the machine's. Errors thrown here
+/// do not name the file; `naming` adds the name to every message.
 namespace parafield::io {
 
 using Bytes = std::vector<std::uint8_t>;
 using ByteSpan = std::span<const std::uint8_t>;
 
-/// A regular file that is open for reading. Pipes and devices are rejected because they have no size and may
-/// never end.
-class InputFile {
- public:
-  /// Throws Error(file).
-  explicit InputFile(const std::filesystem::path& path);
-  ~InputFile();
-  InputFile(const InputFile&) = delete;
-  InputFile& operator=(const InputFile&) = delete;
+/// White space of text headers, independent of the locale.
+inline bool is_space(std::uint8_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-  std::uint64_t size() const { return size_; }
-  /// Returns the first `count` bytes of the file, or all if it has fewer. Throws Error(file).
-  Bytes first(std::uint64_t count) const;
+inline std::uint32_t load_u32(const std::uint8_t* p, std::endian order = std::endian::little) {
+  return order == std::endian::little
+             ? p[0] | std::uint32_t(p[1]) << 8 | std::uint32_t(p[2]) << 16 | std::uint32_t(p[3]) << 24
+             : p[3] | std::uint32_t(p[2]) << 8 | std::uint32_t(p[1]) << 16 | std::uint32_t(p[0]) << 24;
+}
+inline float load_float(const std::uint8_t* p, std::endian order = std::endian::little) {
+  return std::bit_cast<float>(load_u32(p, order));
+}
+inline double load_double(const std::uint8_t* p, std::endian order = std::endian::little) {
+  const int low = order == std::endian::little ? 0 : 4;
+  return std::bit_cast<double>(load_u32(p + low, order) | std::uint64_t(load_u32(p + 4 - low, order)) << 32);
+}
 
- private:
-  explicit InputFile(int descriptor) : descriptor_(descriptor) {}
+/// Reads a number that takes up the whole text, with a decimal point in every locale. Returns whether it is
+/// one.
+template <class T>
+bool read_number(std::string_view text, T& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size();
+}
 
-  int descriptor_;
-  std::uint64_t size_ = 0;
-};
+/// Writes a number, little-endian. Returns the position after it.
+inline std::uint8_t* store_u32(std::uint8_t* p, std::uint32_t value) {
+  for (int shift = 0; shift < 32; shift += 8) *p++ = std::uint8_t(value >> shift);
+  return p;
+}
+inline std::uint8_t* store_float(std::uint8_t* p, float value) {
+  return store_u32(p, std::bit_cast<std::uint32_t>(value));
+}
+
+/// Returns the first `most` bytes of a regular file. Pipes and devices are rejected because they have no
+/// size and may never end. Throws Error(file).
+Bytes read_file(const std::filesystem::path& path, std::uint64_t most = UINT64_MAX);
 
 /// A file that will replace the file at `path`. Until then it has a temporary name in the same folder; the
 /// destructor removes it if take_place() has not succeeded.
@@ -57,6 +77,23 @@ class PARAFIELD_API NewFile {
   std::filesystem::path target_, path_;
   int descriptor_ = -1;
   bool renamed_ = false;
+};
+
+/// A file in memory, for libraries that write to a FILE.
+class MemoryFile {
+ public:
+  MemoryFile();
+  ~MemoryFile();
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+
+  std::FILE* file() const { return file_; }
+  Bytes bytes();  ///< what was written. Throws std::bad_alloc if it did not fit into memory
+
+ private:
+  char* data_ = nullptr;
+  std::size_t size_ = 0;
+  std::FILE* file_;
 };
 
 /// Writes a temporary file in the folder of `path` and renames it. On failure, the temporary file is removed

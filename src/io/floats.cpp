@@ -27,24 +27,48 @@ Bytes encode_floats(Content format, Size size, int channels, Value value) {
 
 }  // namespace
 
+// Middlebury's .flo: the float 202021.25 ("PIEH"), width and height as 32-bit integers, then u and v of each
+// pixel as floats, row by row; everything little-endian (Baker et al. 2011, flow-code).
+
+constexpr std::size_t flo_header_bytes = 12;
+
+Floats open_flo(ByteSpan bytes) {
+  if (bytes.size() < flo_header_bytes)
+    fail_format("the header of a .flo file has ", flo_header_bytes, " bytes, the file has ", bytes.size());
+  const auto width = std::int32_t(load_u32(bytes.data() + 4)),
+             height = std::int32_t(load_u32(bytes.data() + 8));
+  check_sides("a .flo file", width, height);
+  // A file that is too long is also damaged: its width or height is wrong.
+  const std::uint64_t needed = flo_header_bytes + 8 * std::uint64_t(width) * std::uint64_t(height);
+  if (bytes.size() != needed)
+    fail_format(width, "x", height, " pixels need ", needed, " bytes, the file has ", bytes.size());
+  return {{width, height}, 2, bytes.data() + flo_header_bytes};
+}
+
+std::string flo_header(Size size) {
+  std::uint8_t header[flo_header_bytes];
+  store_u32(store_u32(store_float(header, 202021.25f), std::uint32_t(size.width)),
+            std::uint32_t(size.height));
+  return {std::begin(header), std::end(header)};
+}
+
 FrameBuffer frame_of(const Floats& floats) {
   FrameBuffer frame(floats.size, floats.channels == 3 ? PixelFormat::rgb_f32 : PixelFormat::gray_f32);
   const View<float> values = values_of<float>(frame);
-  for (int y = 0; y < floats.size.height; ++y)
-    for (int x = 0; x < floats.size.width; ++x)
-      for (int channel = 0; channel < floats.channels; ++channel)
-        values(x * floats.channels + channel, y) = floats(x, y, channel);
+  for_each_pixel(floats.size, [&](int x, int y) {
+    for (int channel = 0; channel < floats.channels; ++channel)
+      values(x * floats.channels + channel, y) = floats(x, y, channel);
+  });
   return frame;
 }
 
 FlowField flow_of(const Floats& floats) {
   FlowField flow(floats.size, {}, false);
-  for (int y = 0; y < floats.size.height; ++y)
-    for (int x = 0; x < floats.size.width; ++x) {
-      flow.u(x, y) = floats(x, y, 0);
-      flow.v(x, y) = floats(x, y, 1);
-      flow.valid(x, y) = has_value(flow.u(x, y), flow.v(x, y));
-    }
+  for_each_pixel(floats.size, [&](int x, int y) {
+    flow.u(x, y) = floats(x, y, 0);
+    flow.v(x, y) = floats(x, y, 1);
+    flow.valid(x, y) = has_value(flow.u(x, y), flow.v(x, y));
+  });
   return flow;
 }
 

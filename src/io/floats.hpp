@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "io/bytes.hpp"
 #include "io/formats.hpp"
 
 /// Files that consist of a header and an array of floats: .flo, PFM and .npy.
@@ -10,11 +9,15 @@ namespace parafield::io {
 struct Floats {
   Size size;
   int channels;
-  const std::uint8_t* values;
+  const std::uint8_t* values = nullptr;
   std::endian order = std::endian::little;
   int value_bytes = 4;        ///< 4 = float32, 8 = float64
   bool lowest_first = false;  ///< the lowest row comes first
 
+  std::uint64_t bytes() const {
+    return std::uint64_t(channels) * std::uint64_t(value_bytes) * std::uint64_t(size.width) *
+           std::uint64_t(size.height);
+  }
   /// One channel of the pixel (x, y); y = 0 is the top row.
   float operator()(int x, int y, int channel = 0) const {
     const auto row = std::size_t(lowest_first ? size.height - 1 - y : y);
@@ -43,11 +46,10 @@ FlowField flow_of(const Floats& floats);
 template <class Value>
 DisparityField disparity_of(Size size, const Value& value) {
   DisparityField field(size, {}, false);
-  for (int y = 0; y < size.height; ++y)
-    for (int x = 0; x < size.width; ++x) {
-      field.d(x, y) = value(x, y);
-      field.valid(x, y) = has_value(field.d(x, y));
-    }
+  for_each_pixel(size, [&](int x, int y) {
+    field.d(x, y) = value(x, y);
+    field.valid(x, y) = has_value(field.d(x, y));
+  });
   return field;
 }
 

@@ -20,6 +20,15 @@ inline constexpr int max_side = 1'000'000;
 
 enum class Content { png, jpeg, tiff, netcdf, pnm, pfm, y4m, flo, npy, unknown };
 
+/// A kind of content.
+struct Format {
+  Content content;
+  const char *name, *kind;
+  bool (*starts)(ByteSpan bytes);                   ///< whether bytes are the start of such a file
+  FrameBuffer (*decode)(ByteSpan bytes) = nullptr;  ///< of a format whose files hold one image
+};
+/// The format of a content; null if it is unknown.
+const Format* format_of(Content content);
 /// Detects the content of a file from its first bytes; `recognized_by` bytes are enough.
 PARAFIELD_API Content content_of(ByteSpan bytes);
 inline constexpr std::size_t recognized_by = 64;
@@ -78,8 +87,7 @@ Bytes encode_pnm(const Frame& frame);  ///< gray: PGM, rgb: PPM
 bool is_pfm(ByteSpan bytes);
 bool is_pfm_of_flow(ByteSpan bytes);       ///< three channels, which decode_frame reads as colors
 FrameBuffer read_pfm(ByteStream& stream);  ///< f32
-bool is_npy(ByteSpan bytes);
-FileKind kind_of_npy(ByteSpan bytes);  ///< needs only the header; flow if it is damaged
+FileKind kind_of_npy(ByteSpan bytes);      ///< needs only the header; flow if it is damaged
 FrameBuffer decode_npy(ByteSpan bytes);
 Bytes encode_pfm_frame(const Frame& frame);  ///< f32; the other encoders of frames take u8 and u16
 
@@ -94,11 +102,14 @@ Bytes encode_kitti(const FlowView& flow);
 /// for 8 bits.
 DisparityField decode_png_disparity(ByteSpan bytes, float scale);
 Bytes encode_png_disparity(const DisparityView& disparity, float scale);
+Bytes encode_png_depth(View<const float> depth,
+                       float scale);  ///< 0 where the depth is unknown or does not fit
 
 std::vector<Track> decode_tracks(ByteSpan bytes);
 Bytes encode_tracks(std::span<const Track> tracks);
 
 [[noreturn]] void fail_format(const auto&... parts) { fail(ErrorCode::format, parts...); }
+[[noreturn]] void fail_unsupported(const auto&... parts) { fail(ErrorCode::unsupported, parts...); }
 
 /// Throws Error(format) for a header with a side outside 1 to `max_side`. `file` is a phrase such as "a PNG
 /// file".
@@ -109,8 +120,7 @@ PARAFIELD_API void check_pixels(const char* file, std::int64_t width, std::int64
 /// Throws Error(invalid_argument) unless the frame is gray or rgb and in host memory. Returns it with its
 /// actual pitch.
 PARAFIELD_API Frame check_frame(const Frame& frame);
-void check_flow(const FlowView& flow);
-void check_disparity(const DisparityView& disparity);
+/// Throws Error(invalid_argument) for a scale of disparities that is not above 0.
 void check_scale(float scale, bool may_be_0);
 
 /// Format of a u8 frame, or a u16 frame if `wide`.
@@ -118,6 +128,11 @@ inline PixelFormat integer_format(bool rgb, bool wide) {
   if (rgb) return wide ? PixelFormat::rgb_u16 : PixelFormat::rgb_u8;
   return wide ? PixelFormat::gray_u16 : PixelFormat::gray_u8;
 }
+
+/// The text of a file. Throws Error(format) if it contains zero bytes.
+std::string_view plain_text(ByteSpan bytes);
+/// Removes the next line from the front and returns it.
+std::string_view next_line(std::string_view& text);
 
 inline std::string_view text_of(ByteSpan bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};

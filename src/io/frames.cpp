@@ -1,28 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "io/frames.hpp"
 
-#include <algorithm>
-#include <iterator>
 #include <utility>
-
-#include "io/bytes.hpp"
-#include "io/floats.hpp"
 
 namespace parafield::io {
 namespace {
-
-/// A format whose files hold one image.
-struct FileFormat {
-  Content content;
-  const char* name;
-  FrameBuffer (*decode)(ByteSpan bytes);
-};
-constexpr FileFormat formats_of_files[] = {
-    {Content::png, "PNG", [](ByteSpan bytes) { return decode_png(bytes); }},
-    {Content::jpeg, "JPEG", decode_jpeg},
-    {Content::tiff, "TIFF", decode_tiff},
-    {Content::npy, ".npy", decode_npy},
-};
 
 /// Some programs write line ends between frames.
 void skip_space(ByteStream& bytes) {
@@ -56,7 +38,7 @@ bool FrameStream::has_next() {
   content_ = upcoming();
   y4m_.reset();
   if (content_ == Content::netcdf && bytes_.left()) {
-    netcdf_.emplace(bytes_.rest(), variable_);
+    netcdf_ = open_netcdf(bytes_.rest(), variable_);
     return netcdf_->has_next();
   }
   if (content_ != Content::y4m) return true;
@@ -70,16 +52,14 @@ void FrameStream::read(FrameBuffer& frame) {
     if (netcdf_) return netcdf_->next();
     if (content_ == Content::pnm) return read_pnm(bytes_);
     if (content_ == Content::pfm) return read_pfm(bytes_);
-    if (content_ == Content::netcdf)
-      fail(ErrorCode::unsupported, "NetCDF is not read from a pipe; PGM, PPM, PFM and Y4M are");
-    const auto format = std::ranges::find(formats_of_files, content_, &FileFormat::content);
-    if (format == std::end(formats_of_files) || count_ > 0)
+    const Format* const format = format_of(content_);
+    if (content_ != Content::netcdf && (!format || !format->decode || count_ > 0))
       fail_content(bytes_.peek(recognized_by), "an image",
                    bytes_.left() && count_ == 0 ? "PNG, JPEG, TIFF, PGM, PPM, PFM, .npy or Y4M"
                                                 : "PGM, PPM, PFM or Y4M",
                    bytes_.what());
     if (!bytes_.left())
-      fail(ErrorCode::unsupported, format->name, " is not read from a pipe; PGM, PPM, PFM and Y4M are");
+      fail_unsupported(format->name, " cannot be read from a pipe; PGM, PPM, PFM and Y4M can");
     return format->decode(bytes_.rest());
   }();
 }
@@ -108,11 +88,11 @@ FrameBuffer FrameStream::only() {
   std::optional<FrameBuffer> frame = next();
   if (!frame) fail_format("holds no frame");
   if (netcdf_ ? !netcdf_->has_next() : !is_stream_format(content_)) return std::move(*frame);
-  if (netcdf_) fail_format("holds more than one frame; FrameReader reads one after the other");
+  if (netcdf_) fail_format("holds more than one frame; FrameSource reads one after the other");
   if (!y4m_) skip_space(bytes_);
   if (bytes_.look() < 0) return std::move(*frame);
   if (y4m_ ? y4m_->has_next() : is_stream_format(upcoming()))
-    fail_format("holds more than one frame; FrameReader reads one after the other");
+    fail_format("holds more than one frame; FrameSource reads one after the other");
   const auto [width, height] = frame->size();
   fail_format(bytes_.left() ? text(bytes_.left().value(), " ") : "", "bytes follow the last of ", width, "x",
               height, " pixels");

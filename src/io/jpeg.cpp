@@ -43,43 +43,36 @@ struct Codec {
 
 struct Reader : Codec {
   jpeg_decompress_struct jpeg = {};
-  jpeg_source_mgr source = {};
   jpeg_progress_mgr progress = {};
   ByteSpan bytes;
-  bool ended = false, too_many_scans = false;
+  bool too_many_scans = false;
 
   explicit Reader(ByteSpan b) : bytes(b) {}
   ~Reader() { jpeg_destroy_decompress(&jpeg); }
 
   [[noreturn]] void fail_damaged() const {
-    if (ended)
+    if (code == JWRN_JPEG_EOF)
       fail_format("damaged JPEG file: it ends at byte ", bytes.size(), ", before the end of its image");
-    if (too_many_scans)
-      fail(ErrorCode::unsupported, "a JPEG file of more than ", most_scans, " scans is not read");
+    if (too_many_scans) fail_unsupported("a JPEG file of more than ", most_scans, " scans is not supported");
     if (code == JERR_OUT_OF_MEMORY) throw std::bad_alloc();
     bool other_kind = code == JERR_BAD_PRECISION || code == JERR_SOF_UNSUPPORTED;
 #if JPEG_LIB_VERSION < 70  // later versions read arithmetic coding
     other_kind = other_kind || code == JERR_ARITH_NOTIMPL;
 #endif
     fail(other_kind ? ErrorCode::unsupported : ErrorCode::format,
-         other_kind ? "a JPEG file of a kind that is not read: " : "damaged JPEG file: ", message);
+         other_kind ? "a JPEG file of a kind that is not supported: " : "damaged JPEG file: ", message);
   }
 };
 
 struct Writer : Codec {
   jpeg_compress_struct jpeg = {};
-  jpeg_destination_mgr destination = {};
-  std::uint8_t buffer[1 << 14];
-  Bytes bytes;
+  MemoryFile file;
 
   ~Writer() { jpeg_destroy_compress(&jpeg); }
 };
 
 Codec& codec_of(j_common_ptr jpeg) { return *static_cast<Codec*>(jpeg->client_data); }
 Reader& reader_of(j_common_ptr jpeg) { return static_cast<Reader&>(codec_of(jpeg)); }
-Writer& writer_of(j_compress_ptr jpeg) {
-  return static_cast<Writer&>(codec_of(reinterpret_cast<j_common_ptr>(jpeg)));
-}
 
 [[noreturn]] void leave(j_common_ptr jpeg) {
   Codec& codec = codec_of(jpeg);
@@ -103,19 +96,6 @@ void leave_on_warning(j_common_ptr jpeg, int level) {
   leave(jpeg);
 }
 
-/// Called when libjpeg needs more bytes. It got all of them at the start, so the file is too short.
-boolean next_bytes(j_decompress_ptr jpeg) {
-  reader_of(reinterpret_cast<j_common_ptr>(jpeg)).ended = true;
-  leave(reinterpret_cast<j_common_ptr>(jpeg));
-}
-
-void skip_bytes(j_decompress_ptr jpeg, long count) {
-  if (count <= 0) return;
-  if (std::size_t(count) > jpeg->src->bytes_in_buffer) next_bytes(jpeg);
-  jpeg->src->next_input_byte += count;
-  jpeg->src->bytes_in_buffer -= std::size_t(count);
-}
-
 void count_scans(j_common_ptr jpeg) {
   if (reinterpret_cast<j_decompress_ptr>(jpeg)->input_scan_number <= most_scans) return;
   reader_of(jpeg).too_many_scans = true;
@@ -131,13 +111,7 @@ bool read_header(Reader& reader) {
   jpeg.client_data = static_cast<Codec*>(&reader);
   if (setjmp(reader.target)) return false;
   jpeg_create_decompress(&jpeg);
-  reader.source.next_input_byte = reader.bytes.data();
-  reader.source.bytes_in_buffer = reader.bytes.size();
-  reader.source.init_source = reader.source.term_source = [](j_decompress_ptr) {};
-  reader.source.fill_input_buffer = next_bytes;
-  reader.source.skip_input_data = skip_bytes;
-  reader.source.resync_to_restart = jpeg_resync_to_restart;
-  jpeg.src = &reader.source;
+  jpeg_mem_src(&jpeg, reader.bytes.data(), static_cast<unsigned long>(reader.bytes.size()));
   reader.progress.progress_monitor = count_scans;
   jpeg.progress = &reader.progress;
   jpeg_save_markers(&jpeg, JPEG_APP0 + 1, 0xffff);
@@ -165,49 +139,18 @@ void check_header(const jpeg_decompress_struct& jpeg, std::size_t file_bytes) {
              color = jpeg.num_components == 3 &&
                      (jpeg.jpeg_color_space == JCS_YCbCr || jpeg.jpeg_color_space == JCS_RGB);
   if (jpeg.num_components == 4)
-    fail(ErrorCode::unsupported, "a JPEG file with CMYK colors is not read; gray and RGB are");
+    fail_unsupported("a JPEG file with CMYK colors is not supported; gray and RGB are");
   if (!gray && !color)
-    fail(ErrorCode::unsupported, "a JPEG file of ", jpeg.num_components,
-         " channels of unknown color is not read");
+    fail_unsupported("a JPEG file of ", jpeg.num_components, " channels of unknown color is not supported");
   if (jpeg.data_precision != 8)
-    fail(ErrorCode::unsupported, "a JPEG file of ", jpeg.data_precision, " bit is not read; 8 bit are");
-  if (jpeg.arith_code) fail(ErrorCode::unsupported, "a JPEG file with arithmetic coding is not read");
+    fail_unsupported("a JPEG file of ", jpeg.data_precision, " bits is not supported; 8 bits are");
+  if (jpeg.arith_code) fail_unsupported("a JPEG file with arithmetic coding is not supported");
   const auto width = std::int64_t(jpeg.image_width), height = std::int64_t(jpeg.image_height);
   // A block of 64 pixels takes at least one bit of Huffman code.
   if (width * height > 512 * std::int64_t(file_bytes))
     fail_format("damaged JPEG file: ", width, "x", height, " pixels do not fit into its ", file_bytes,
                 " bytes");
   check_pixels("a JPEG file", width, height);
-}
-
-void start_buffer(j_compress_ptr jpeg) {
-  Writer& writer = writer_of(jpeg);
-  writer.destination.next_output_byte = writer.buffer;
-  writer.destination.free_in_buffer = sizeof writer.buffer;
-}
-
-/// Appends the first `count` bytes of the buffer. Returns false if memory runs out.
-bool take_buffer(Writer& writer, std::size_t count) {
-  try {
-    writer.bytes.insert(writer.bytes.end(), writer.buffer, writer.buffer + count);
-    return true;
-  } catch (const std::bad_alloc&) {
-    return false;
-  }
-}
-
-/// Called when the buffer is full; libjpeg's counters must be ignored here.
-boolean empty_buffer(j_compress_ptr jpeg) {
-  Writer& writer = writer_of(jpeg);
-  if (!take_buffer(writer, sizeof writer.buffer)) ERREXIT1(jpeg, JERR_OUT_OF_MEMORY, 0);
-  start_buffer(jpeg);
-  return TRUE;
-}
-
-void end_buffer(j_compress_ptr jpeg) {
-  Writer& writer = writer_of(jpeg);
-  if (!take_buffer(writer, sizeof writer.buffer - writer.destination.free_in_buffer))
-    ERREXIT1(jpeg, JERR_OUT_OF_MEMORY, 0);
 }
 
 bool write_image(Writer& writer, const Frame& frame) {
@@ -218,10 +161,7 @@ bool write_image(Writer& writer, const Frame& frame) {
   jpeg.client_data = static_cast<Codec*>(&writer);
   if (setjmp(writer.target)) return false;
   jpeg_create_compress(&jpeg);
-  writer.destination.init_destination = start_buffer;
-  writer.destination.empty_output_buffer = empty_buffer;
-  writer.destination.term_destination = end_buffer;
-  jpeg.dest = &writer.destination;
+  jpeg_stdio_dest(&jpeg, writer.file.file());
   const bool rgb = channels(frame.format) == 3;
   jpeg.image_width = JDIMENSION(frame.width);
   jpeg.image_height = JDIMENSION(frame.height);
@@ -267,23 +207,22 @@ FrameBuffer decode_jpeg(ByteSpan bytes) {
 Bytes encode_jpeg(const Frame& frame) {
   constexpr int most = 65500;  // libjpeg's limit
   if (frame.width > most || frame.height > most)
-    fail(ErrorCode::invalid_argument, "a frame of ", frame.width, "x", frame.height,
-         " pixels cannot be written as JPEG; each side is at most ", most);
+    fail_value("a frame of ", frame.size(), " pixels cannot be written as JPEG; each side is at most ", most);
   Writer writer;
   if (!write_image(writer, frame)) {
-    if (writer.code == JERR_OUT_OF_MEMORY) throw std::bad_alloc();
-    fail(ErrorCode::invalid_argument, "cannot be written as JPEG: ", writer.message);
+    if (writer.code == JERR_OUT_OF_MEMORY || writer.code == JERR_FILE_WRITE) throw std::bad_alloc();
+    fail_value("cannot be written as JPEG: ", writer.message);
   }
-  return std::move(writer.bytes);
+  return writer.file.bytes();
 }
 
 #else
 
 FrameBuffer decode_jpeg(ByteSpan) {
-  fail(ErrorCode::unsupported, "JPEG files cannot be read: parafield was built without libjpeg");
+  fail_unsupported("JPEG files cannot be read: parafield was built without libjpeg");
 }
 Bytes encode_jpeg(const Frame&) {
-  fail(ErrorCode::unsupported, "JPEG files cannot be written: parafield was built without libjpeg");
+  fail_unsupported("JPEG files cannot be written: parafield was built without libjpeg");
 }
 
 #endif

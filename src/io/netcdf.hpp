@@ -11,22 +11,16 @@ bool is_netcdf(ByteSpan bytes);
 
 /// The images of a NetCDF file in memory: of a variable with the dimensions rows and columns, or time, rows
 /// and columns. Values are unpacked to f32; missing values are NaN.
-class NetcdfReader {
+class NetcdfImages {
  public:
-  /// The bytes must outlive the reader. `variable` is the name of the variable, or empty if only one holds
-  /// images. Throws Error(format), Error(invalid_argument) for a name that is missing or wrong,
-  /// Error(unsupported) without the netCDF library.
-  NetcdfReader(ByteSpan bytes, std::string_view variable);
-  ~NetcdfReader();
-  NetcdfReader(NetcdfReader&&) noexcept;
-  NetcdfReader& operator=(NetcdfReader&&) noexcept;
-
-  bool has_next() const;
-  FrameBuffer next();
-
- private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  virtual ~NetcdfImages() = default;
+  virtual bool has_next() const = 0;
+  virtual FrameBuffer next() = 0;
 };
+
+/// Opens a file, whose bytes must outlive the images. `variable` is the name of the variable, or empty if
+/// only one holds images. Throws Error(format), Error(invalid_argument) for a name that is missing or wrong,
+/// Error(unsupported) without the netCDF library.
+std::unique_ptr<NetcdfImages> open_netcdf(ByteSpan bytes, std::string_view variable);
 
 }  // namespace parafield::io

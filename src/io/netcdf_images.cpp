@@ -25,6 +25,10 @@ bool is_netcdf(ByteSpan bytes) {
 #ifdef PARAFIELD_HAS_NETCDF
 namespace {
 
+void expect(int status) {
+  if (status) fail_format("damaged NetCDF file: ", netcdf().why(status));
+}
+
 /// The text of an attribute, characters or one string; empty if there is none or it is not text.
 std::string text_attribute(int file, int variable, const char* name) {
   nc_type type = NC_NAT;
@@ -67,8 +71,7 @@ Variable variable_of(int file, int id) {
   char name[NC_MAX_NAME + 1] = {};
   int count = 0, dimensions[NC_MAX_VAR_DIMS] = {};
   Variable variable{.id = id};
-  if (const int status = netcdf().nc_inq_var(file, id, name, &variable.type, &count, dimensions, nullptr))
-    fail_format("damaged NetCDF file: ", netcdf().why(status));
+  expect(netcdf().nc_inq_var(file, id, name, &variable.type, &count, dimensions, nullptr));
   variable.name = name;
   variable.dimensions.assign(dimensions, dimensions + count);
   return variable;
@@ -77,8 +80,7 @@ Variable variable_of(int file, int id) {
 std::size_t length_of(int file, int dimension, std::string* name = nullptr) {
   char own[NC_MAX_NAME + 1] = {};
   std::size_t length = 0;
-  if (const int status = netcdf().nc_inq_dim(file, dimension, own, &length))
-    fail_format("damaged NetCDF file: ", netcdf().why(status));
+  expect(netcdf().nc_inq_dim(file, dimension, own, &length));
   if (name) *name = own;
   return length;
 }
@@ -167,9 +169,7 @@ struct Packing {
   }
 };
 
-}  // namespace
-
-struct NetcdfReader::Impl {
+struct ImagesOfVariable : NetcdfImages {
   int file = -1;
   Variable variable;
   std::optional<Packing> packing;
@@ -177,7 +177,7 @@ struct NetcdfReader::Impl {
   int counted = -1;     ///< index of the dimension over which the images are counted; -1 = one image
   bool upward = false;  ///< the first row is the southernmost
 
-  Impl(ByteSpan bytes, std::string_view name) {
+  ImagesOfVariable(ByteSpan bytes, std::string_view name) {
     const Netcdf& nc = loaded_netcdf();
     const NetcdfCalls calls;
     // The library does not write to the memory of a file that is opened read-only.
@@ -193,31 +193,27 @@ struct NetcdfReader::Impl {
       throw;
     }
   }
-  ~Impl() {
+  ~ImagesOfVariable() override {
     const NetcdfCalls calls;
     netcdf().nc_close(file);
   }
 
   Variable chosen(std::string_view name) const {
     int count = 0;
-    if (const int status = netcdf().nc_inq_nvars(file, &count))
-      fail_format("damaged NetCDF file: ", netcdf().why(status));
+    expect(netcdf().nc_inq_nvars(file, &count));
     std::vector<Variable> found;
     for (int id = 0; id < count; ++id)
       if (Variable one = variable_of(file, id); holds_images(file, one)) found.push_back(std::move(one));
-    const auto names = [&] {
-      std::string all;
-      for (const Variable& one : found) all += text(all.empty() ? "" : ", ", detail::printable(one.name));
-      return all;
-    };
+    std::vector<std::string> names;
+    for (const Variable& one : found) names.push_back(detail::printable(one.name));
     if (found.empty())
       fail_format("a NetCDF file without a variable of images; groups in it are not searched");
     if (name.empty() && found.size() > 1)
-      fail(ErrorCode::invalid_argument, "a NetCDF file of several variables; one has to be named: ", names());
+      fail_value("a NetCDF file of several variables; name one of them: ", joined(names));
     const auto named = std::ranges::find(found, name, &Variable::name);
     if (!name.empty() && named == found.end())
-      fail(ErrorCode::invalid_argument, "a NetCDF file without images in the variable ",
-           detail::value_text(name), "; it has ", names());
+      fail_value("a NetCDF file without images in the variable ", detail::value_text(name), "; it has ",
+                 joined(names));
     return name.empty() ? found[0] : *named;
   }
 
@@ -227,12 +223,12 @@ struct NetcdfReader::Impl {
                     columns = dimension_of(file, dimensions.back());
     if (rows.axis == Axis::time || rows.axis == Axis::east || columns.axis == Axis::time ||
         columns.axis == Axis::north) {
-      std::string order;
-      for (const int each : dimensions)
-        order += text(order.empty() ? "" : ", ", detail::printable(dimension_of(file, each).name));
-      fail(ErrorCode::unsupported, "the variable ", detail::printable(variable.name), " is by ", order,
-           "; images are by time, latitude (rows) and longitude (columns), in this order. NCO's ncpdq "
-           "changes it");
+      std::vector<std::string> order;
+      for (const int each : dimensions) order.push_back(detail::printable(dimension_of(file, each).name));
+      fail_unsupported(
+          "the variable ", detail::printable(variable.name), " is by ", joined(order),
+          "; images are by time, latitude (rows) and longitude (columns), in this order. NCO's ncpdq "
+          "changes it");
     }
     height = rows.length;
     width = columns.length;
@@ -242,8 +238,8 @@ struct NetcdfReader::Impl {
       const std::size_t length = length_of(file, dimensions[i]);
       if (length == 1) continue;
       if (counted >= 0)
-        fail(ErrorCode::unsupported, "the variable ", detail::printable(variable.name), " has ",
-             dimensions.size(), " dimensions; images have rows, columns and, before them, time");
+        fail_unsupported("the variable ", detail::printable(variable.name), " has ", dimensions.size(),
+                         " dimensions; images have rows, columns and, before them, time");
       counted = int(i);
       count = length;
     }
@@ -258,7 +254,8 @@ struct NetcdfReader::Impl {
     upward = unpacked(last) > unpacked(first);
   }
 
-  FrameBuffer next() {
+  bool has_next() const override { return at < count; }
+  FrameBuffer next() override {
     std::vector<std::size_t> start(variable.dimensions.size(), 0), lengths(variable.dimensions.size(), 1);
     if (counted >= 0) start[std::size_t(counted)] = at;
     lengths[lengths.size() - 2] = height;
@@ -266,9 +263,7 @@ struct NetcdfReader::Impl {
     std::vector<double> values(width * height);  // at once: one row may need the whole image decompressed
     {
       const NetcdfCalls calls;
-      if (const int status =
-              netcdf().nc_get_vara_double(file, variable.id, start.data(), lengths.data(), values.data()))
-        fail_format("damaged NetCDF file: ", netcdf().why(status));
+      expect(netcdf().nc_get_vara_double(file, variable.id, start.data(), lengths.data(), values.data()));
     }
     FrameBuffer frame({int(width), int(height)}, PixelFormat::gray_f32);
     for (std::size_t y = 0; y < height; ++y) {
@@ -280,20 +275,14 @@ struct NetcdfReader::Impl {
   }
 };
 
-NetcdfReader::NetcdfReader(ByteSpan bytes, std::string_view variable)
-    : impl_(std::make_unique<Impl>(bytes, variable)) {}
-bool NetcdfReader::has_next() const { return impl_->at < impl_->count; }
-FrameBuffer NetcdfReader::next() { return impl_->next(); }
-#else
-struct NetcdfReader::Impl {};
-NetcdfReader::NetcdfReader(ByteSpan, std::string_view) { fail(ErrorCode::unsupported, why_no_netcdf()); }
-bool NetcdfReader::has_next() const { return false; }
-FrameBuffer NetcdfReader::next() { return {}; }
-#endif
+}  // namespace
 
-NetcdfReader::~NetcdfReader() = default;
-NetcdfReader::NetcdfReader(NetcdfReader&&) noexcept = default;
-NetcdfReader& NetcdfReader::operator=(NetcdfReader&&) noexcept = default;
+std::unique_ptr<NetcdfImages> open_netcdf(ByteSpan bytes, std::string_view variable) {
+  return std::make_unique<ImagesOfVariable>(bytes, variable);
+}
+#else
+std::unique_ptr<NetcdfImages> open_netcdf(ByteSpan, std::string_view) { fail_unsupported(why_no_netcdf()); }
+#endif
 
 }  // namespace io
 }  // namespace parafield

@@ -24,8 +24,6 @@ using io::netcdf;
 
 constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 
-[[noreturn]] void fail_value(const auto&... parts) { fail(ErrorCode::invalid_argument, parts...); }
-
 /// Converts "2017-09-06T12:00" to "minutes since 2017-09-06 12:00:00".
 std::string units_of_time(const std::string& start) {
   int year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0, end = 0, more = 0;
@@ -36,7 +34,7 @@ std::string units_of_time(const std::string& start) {
   if (!known || year < 1583 || month < 1 || month > 12 || day < 1 || day > 31 || hour < 0 || hour > 23 ||
       minute < 0 || minute > 59 || second < 0 || second > 59)
     fail_value("the start cannot be ", detail::value_text(start),
-               "; it is a time in UTC, as 2017-09-06T12:00");
+               "; it must be a time in UTC, such as 2017-09-06T12:00");
   char text[64];
   std::snprintf(text, sizeof text, "minutes since %04d-%02d-%02d %02d:%02d:%02d", year, month, day, hour,
                 minute, second);
@@ -47,14 +45,15 @@ void check(const MotionFileOptions& options) {
   for (const double value : {options.km_per_pixel, options.minutes})
     if (!(value >= 0) || !std::isfinite(value))
       fail_value("the size of a pixel is ", options.km_per_pixel, " km and the time from image to image ",
-                 options.minutes, " minutes; both are finite, and not below 0");
+                 options.minutes, " minutes; both must be finite and at least 0");
   if (!options.start.empty() && options.minutes == 0)
     fail_value("a start needs the minutes from image to image");
   if (!options.height_unit.empty() && options.height_unit != "m" && options.height_unit != "km")
-    fail_value("heights cannot have the unit ", detail::value_text(options.height_unit), "; it is m or km");
+    fail_value("heights cannot have the unit ", detail::value_text(options.height_unit),
+               "; it must be m or km");
   if (!options.height_unit.empty() && !options.has_heights) fail_value("a unit of heights needs heights");
   if (options.first_image < 1)
-    fail_value("the first image is ", options.first_image, "; images count from 1");
+    fail_value("the first image is ", options.first_image, "; images are counted from 1");
 }
 
 }  // namespace
@@ -72,7 +71,7 @@ struct MotionFile::Impl {
 
   Impl(const std::filesystem::path& target, Size frames, const MotionFileOptions& given)
       : file(target), path(target), size(frames), options(given) {
-    if (size.width < 1 || size.height < 1) fail_value("a field of ", size.width, "x", size.height, " pixels");
+    if (size.width < 1 || size.height < 1) fail_value("a field of ", size, " pixels");
     check(options);
     const io::Netcdf& nc = io::loaded_netcdf();
     const io::NetcdfCalls calls;
@@ -157,7 +156,7 @@ struct MotionFile::Impl {
     image = defined("image", NC_DOUBLE, {time_dimension}, "number of the image whose pixels move", "", "1");
     u = defined_plane("u", NC_FLOAT, "motion to the next image, pixels to the right", "", "1");
     v = defined_plane("v", NC_FLOAT, "motion to the next image, pixels down", "", "1");
-    valid = defined_plane("valid", NC_BYTE, "where the motion is to be trusted", "quality_flag", "");
+    valid = defined_plane("valid", NC_BYTE, "where the motion is reliable", "quality_flag", "");
     const signed char flags[] = {0, 1};
     expect(netcdf().nc_put_att_schar(id, valid, "flag_values", NC_BYTE, 2, flags));
     say(valid, "flag_meanings", "not_valid valid");
@@ -186,8 +185,7 @@ struct MotionFile::Impl {
     if (variable < 0) return;
     plane.resize(std::size_t(size.width) * std::size_t(size.height));
     auto to = plane.begin();
-    for (int y = 0; y < size.height; ++y)
-      for (int x = 0; x < size.width; ++x) *to++ = value(x, y);
+    for_each_pixel(size, [&](int x, int y) { *to++ = value(x, y); });
     const std::size_t start[] = {count, 0, 0},
                       length[] = {1, std::size_t(size.height), std::size_t(size.width)};
     expect(netcdf().nc_put_vara_float(id, variable, start, length, plane.data()));
@@ -199,14 +197,10 @@ struct MotionFile::Impl {
 
   void add(const FlowView& flow, View<const float> heights) {
     check_flow(flow, "the flow field");
-    if (flow.size() != size)
-      fail_value("the flow field has ", flow.u.width, "x", flow.u.height, " pixels, the file ", size.width,
-                 "x", size.height);
+    check_same_size("the flow field", flow.size(), "the file", size);
     if (bool(heights) != options.has_heights)
       fail_value(heights ? "the file has no heights" : "heights are missing");
-    if (heights && heights.size() != size)
-      fail_value("the heights have ", heights.width, "x", heights.height, " pixels, the file ", size.width,
-                 "x", size.height);
+    if (heights) check_same_size("the height field", heights.size(), "the file", size);
     if (id < 0) fail_value("the file is closed");
     const io::NetcdfCalls calls;
     const double speed = options.minutes > 0 ? 1000 * options.km_per_pixel / (60 * options.minutes) : 0;

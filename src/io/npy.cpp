@@ -114,9 +114,7 @@ class HeaderReader {
 };
 
 std::string shape_text(const std::vector<std::int64_t>& shape) {
-  std::string all;
-  for (const std::int64_t side : shape) all += text(all.empty() ? "" : " x ", side);
-  return all.empty() ? "a single value" : all;
+  return shape.empty() ? "a single value" : joined(shape, " x ");
 }
 
 Npy read_header(ByteSpan bytes) {
@@ -138,7 +136,7 @@ Npy read_header(ByteSpan bytes) {
 }
 
 [[noreturn]] void fail_fortran_order(const char* what) {
-  fail_format("an array in Fortran order is not read; save numpy.ascontiguousarray(", what, ")");
+  fail_format("an array in Fortran order is not supported; save numpy.ascontiguousarray(", what, ")");
 }
 
 /// Throws Error(format) if a side is not in 1..max_side or the number of bytes does not match the shape.
@@ -172,8 +170,6 @@ struct ValueType {
 
 }  // namespace
 
-bool is_npy(ByteSpan bytes) { return starts_with(bytes, signature); }
-
 FileKind kind_of_npy(ByteSpan bytes) try {
   const Npy npy = read_header(bytes);
   const bool is_frame = is_image(npy.shape) && (npy.shape.size() == 3 || ValueType(npy.type).is_integer());
@@ -189,29 +185,24 @@ FrameBuffer decode_npy(ByteSpan bytes) {
     fail_format("an array of ", shape_text(npy.shape),
                 ", not an image; an image is height x width, height x width x 1 or height x width x 3");
   if (!type.is_integer() && !type.is_float())
-    fail(ErrorCode::unsupported, "an array of type '", npy.type,
-         "' is not read as an image; uint8, uint16, float32 and float64 are");
+    fail_unsupported("an array of type '", npy.type,
+                     "' is not supported as an image; uint8, uint16, float32 and float64 are");
   if (npy.fortran_order) fail_fortran_order("image");
   const bool rgb = npy.shape.size() == 3 && npy.shape[2] == 3;
   const int count = rgb ? 3 : 1, value_bytes = type.name[1] - '0';
   check_array(npy, "an image", count, value_bytes);
   const Size size{int(npy.shape[1]), int(npy.shape[0])};
   check_pixels("an array", size.width, size.height);
-  if (value_bytes == 8)
+  if (type.is_float())
     return frame_of({.size = size,
                      .channels = count,
                      .values = npy.values.data(),
                      .order = type.order,
                      .value_bytes = value_bytes});
-  FrameBuffer frame(size, value_bytes < 4 ? integer_format(rgb, value_bytes == 2)
-                          : rgb           ? PixelFormat::rgb_f32
-                                          : PixelFormat::gray_f32);
-  const Rows rows = rows_of(frame);
-  for (int y = 0; y < rows.count; ++y)
-    std::memcpy(rows.first + y * rows.step, npy.values.data() + std::size_t(y) * rows.row_bytes,
-                rows.row_bytes);
-  if (type.order != std::endian::native && value_bytes == 2) swap_bytes(values_of<std::uint16_t>(frame));
-  if (type.order != std::endian::native && value_bytes == 4) swap_bytes_of_4(bytes_of(frame));
+  FrameBuffer frame(size, integer_format(rgb, value_bytes == 2));
+  ByteStream values(npy.values);
+  read_rows(values, rows_of(frame));
+  if (type.order != std::endian::native && value_bytes == 2) swap_bytes<std::uint16_t>(rows_of(frame));
   return frame;
 }
 

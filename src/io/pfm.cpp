@@ -2,7 +2,6 @@
 // PFM (Debevec): "PF" (three channels) or "Pf" (one), width, height and scale as text, each followed by one
 // white space, then 32-bit floats, the lowest row first. A scale below 0 means little-endian. Flow has u and
 // v in the first two channels (FlyingThings3D: Mayer et al. 2016).
-#include <charconv>
 #include <cmath>
 
 #include "io/floats.hpp"
@@ -10,14 +9,6 @@
 
 namespace parafield::io {
 namespace {
-
-struct Header {
-  Size size;
-  int channels;
-  std::endian order;
-
-  std::uint64_t bytes() const { return 4 * std::uint64_t(channels) * size.width * size.height; }
-};
 
 /// Reads the next number of the header and the white space after it. `what` names the number in errors.
 template <class T>
@@ -37,14 +28,13 @@ T next_number(ByteStream& stream, const char* what) {
     fail_format("damaged header: no ", what, " at byte ", start);
   stream.advance();
   T value = {};
-  const char* const word_end = word.data() + word.size();
-  const auto [end, error] = std::from_chars(word.data(), word_end, value);
-  if (error != std::errc{} || end != word_end)
+  if (!read_number(word, value))
     fail_format("damaged header: the ", what, " is not a number, at byte ", start);
   return value;
 }
 
-Header read_header(ByteStream& stream) {
+/// The header, as an array without values.
+Floats read_header(ByteStream& stream) {
   const int channels = stream.peek(2)[1] == 'F' ? 3 : 1;
   for (int i = 0; i < 2; ++i) stream.advance();
   const int width = next_number<int>(stream, "width"), height = next_number<int>(stream, "height");
@@ -53,7 +43,10 @@ Header read_header(ByteStream& stream) {
   if (!std::isfinite(scale) || scale == 0)
     fail_format("the scale is ", scale, "; below 0 it means little-endian, above 0 big-endian");
   check_sides("a PFM file", width, height);
-  return {{width, height}, channels, scale < 0 ? std::endian::little : std::endian::big};
+  return {.size = {width, height},
+          .channels = channels,
+          .order = scale < 0 ? std::endian::little : std::endian::big,
+          .lowest_first = true};
 }
 
 }  // namespace
@@ -66,19 +59,16 @@ bool is_pfm_of_flow(ByteSpan bytes) { return is_pfm(bytes) && bytes[1] == 'F'; }
 
 Floats open_pfm(ByteSpan bytes) {
   ByteStream stream(bytes);
-  const Header header = read_header(stream);
-  if (stream.left() != header.bytes())
-    fail_format(header.size.width, "x", header.size.height, " pixels need ", header.bytes(),
-                " bytes after the header, the file has ", stream.left().value());
-  return {.size = header.size,
-          .channels = header.channels,
-          .values = bytes.data() + stream.position(),
-          .order = header.order,
-          .lowest_first = true};
+  Floats floats = read_header(stream);
+  if (stream.left() != floats.bytes())
+    fail_format(floats.size, " pixels need ", floats.bytes(), " bytes after the header, the file has ",
+                stream.left().value());
+  floats.values = bytes.data() + stream.position();
+  return floats;
 }
 
 FrameBuffer read_pfm(ByteStream& stream) {
-  const Header header = read_header(stream);
+  const Floats header = read_header(stream);
   check_follow(stream, header.size, header.bytes());
   check_pixels("a frame", header.size.width, header.size.height);
   FrameBuffer frame(header.size, header.channels == 3 ? PixelFormat::rgb_f32 : PixelFormat::gray_f32);
@@ -86,7 +76,7 @@ FrameBuffer read_pfm(ByteStream& stream) {
   rows.first += rows.step * (rows.count - 1);
   rows.step = -rows.step;
   read_rows(stream, rows);
-  if (header.order != std::endian::native) swap_bytes_of_4(bytes_of(frame));
+  if (header.order != std::endian::native) swap_bytes<std::uint32_t>(rows_of(frame));
   return frame;
 }
 

@@ -35,31 +35,23 @@ void expand(const T* luma, int width, int depth, bool full_range, T* gray) {
   }
 }
 
-/// Reverses the bytes of each value.
-inline void swap_bytes(View<std::uint16_t> values) {
-  for (int y = 0; y < values.height; ++y)
-    for (std::uint16_t *value = values.row(y), *end = value + values.width; value != end; ++value)
-      *value = std::uint16_t(*value >> 8 | *value << 8);
-}
-/// The same for four-byte values, in rows of bytes.
-inline void swap_bytes_of_4(View<std::uint8_t> rows) {
-  for (int y = 0; y < rows.height; ++y)
-    for (std::uint8_t *p = rows.row(y), *end = p + rows.width; p != end; p += 4) {
-      std::uint32_t value;
-      std::memcpy(&value, p, 4);
-      value = __builtin_bswap32(value);
-      std::memcpy(p, &value, 4);
-    }
+/// The rows of a frame, as bytes.
+inline Rows rows_of(FrameBuffer& frame) {
+  const Frame pixels = frame;
+  return {static_cast<std::uint8_t*>(frame.row(0)), std::size_t(row_bytes(pixels)), pixels.height,
+          pixels.pitch};
 }
 
-/// The rows of a frame, as bytes.
-inline View<std::uint8_t> bytes_of(FrameBuffer& frame) {
-  const Frame pixels = frame;
-  return {static_cast<std::uint8_t*>(frame.row(0)), int(row_bytes(pixels)), pixels.height, pixels.pitch};
-}
-inline Rows rows_of(FrameBuffer& frame) {
-  const View<std::uint8_t> bytes = bytes_of(frame);
-  return {bytes.data, std::size_t(bytes.width), bytes.height, bytes.pitch};
+/// Reverses the bytes of each value of type T, which has 2 or 4 bytes.
+template <class T>
+void swap_bytes(const Rows& rows) {
+  for (int y = 0; y < rows.count; ++y)
+    for (std::uint8_t *p = rows.first + y * rows.step, *end = p + rows.row_bytes; p != end; p += sizeof(T)) {
+      T value;
+      std::memcpy(&value, p, sizeof(T));
+      value = T(sizeof(T) == 2 ? __builtin_bswap16(std::uint16_t(value)) : __builtin_bswap32(value));
+      std::memcpy(p, &value, sizeof(T));
+    }
 }
 
 [[noreturn]] inline void fail_ended(std::uint64_t count, const char* at_least, std::uint64_t needed) {
@@ -72,8 +64,7 @@ inline void check_follow(ByteStream& stream, Size size, std::uint64_t needed, co
   const std::uint64_t coming = stream.coming(needed);
   if (coming == needed) return;
   if (!stream.left()) fail_ended(coming, at_least, needed);
-  fail_format(size.width, "x", size.height, " pixels need ", at_least, needed,
-              " bytes after the header, the file has ", coming);
+  fail_format(size, " pixels need ", at_least, needed, " bytes after the header, the file has ", coming);
 }
 
 inline void read_rows(ByteStream& stream, const Rows& rows) {

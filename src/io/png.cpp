@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "io/bytes.hpp"
 #include "io/formats.hpp"
 
 #ifdef PARAFIELD_HAS_PNG
@@ -48,7 +47,7 @@ struct Codec {
   Codec& operator=(const Codec&) = delete;
 
   void check() const {
-    if (!info) fail(ErrorCode::unsupported, "libpng cannot be used: ", *message ? message : "out of memory");
+    if (!info) fail_unsupported("libpng cannot be used: ", *message ? message : "out of memory");
   }
 };
 
@@ -91,7 +90,7 @@ void next_bytes(png_structp png, png_bytep to, std::size_t count) {
 
 /// Reads up to the first row. Rows will be gray or RGB of 8 or 16 bits, with alpha if `keep_alpha`, in native
 /// byte order.
-bool start_reading(Reader& reader, bool keep_alpha = false) {
+bool start_reading(Reader& reader, bool keep_alpha) {
   if (setjmp(png_jmpbuf(reader.png))) return false;
   png_set_read_fn(reader.png, &reader, next_bytes);
   // Do not read text, time, color profiles and similar chunks.
@@ -134,8 +133,7 @@ bool read_rows(Reader& reader, View<std::uint8_t> rows) {
 }
 
 struct Writer : Codec {
-  Bytes bytes;
-  bool out_of_memory = false;
+  MemoryFile file;
 
   Writer() {
     png = png_create_write_struct(PNG_LIBPNG_VER_STRING, this, keep_message, ignore_warning);
@@ -144,21 +142,9 @@ struct Writer : Codec {
   ~Writer() { png_destroy_write_struct(&png, &info); }
 };
 
-void append_bytes(png_structp png, png_bytep from, std::size_t count) {
-  auto* writer = static_cast<Writer*>(png_get_io_ptr(png));
-  try {
-    writer->bytes.insert(writer->bytes.end(), from, from + count);
-    return;
-  } catch (const std::bad_alloc&) {
-    writer->out_of_memory = true;
-  }
-  png_error(png, "out of memory");
-}
-void flush_nothing(png_structp) {}
-
 bool write_image(Writer& writer, const Frame& frame, bool rgb, bool wide) {
   if (setjmp(png_jmpbuf(writer.png))) return false;
-  png_set_write_fn(writer.png, &writer, append_bytes, flush_nothing);
+  png_init_io(writer.png, writer.file.file());
   png_set_IHDR(writer.png, writer.info, png_uint_32(frame.width), png_uint_32(frame.height), wide ? 16 : 8,
                rgb ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_NONE,
                PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
@@ -175,45 +161,44 @@ bool write_image(Writer& writer, const Frame& frame, bool rgb, bool wide) {
   return true;
 }
 
-}  // namespace
-
-/// Throws for a header that claims more pixels than the file or the memory can hold.
-static void check_header(ByteSpan bytes) {
+/// Reads up to the first row. Throws for a header that claims more pixels than the file or the memory can
+/// hold.
+PngHeader open(Reader& reader, bool keep_alpha) {
   // Deflate expands one byte to at most 1032 bytes. A header that claims more is damaged.
-  const PngHeader header = png_header(bytes);
+  const std::size_t file_bytes = reader.bytes.size();
+  const PngHeader header = png_header(reader.bytes);
   constexpr int channels_of[] = {1, 1, 3, 1, 2, 1, 4};
   const int bits = header.bit_depth * channels_of[std::min(header.color_type, 6)];
   const std::uint64_t packed_row = (std::uint64_t(header.size.width) * std::uint64_t(bits) + 7) / 8;
-  if (packed_row * std::uint64_t(header.size.height) > 1032 * std::uint64_t(bytes.size()))
-    fail_format("damaged PNG file: ", header.size.width, "x", header.size.height, " pixels of ", bits,
-                " bit do not fit into its ", bytes.size(), " bytes");
+  if (packed_row * std::uint64_t(header.size.height) > 1032 * std::uint64_t(file_bytes))
+    fail_format("damaged PNG file: ", header.size, " pixels of ", bits, " bits do not fit into its ",
+                file_bytes, " bytes");
   // A small file of a single color can hold an image that exceeds the memory. No estimator accepts it.
   check_pixels("a PNG file", header.size.width, header.size.height);
+  reader.check();
+  if (!start_reading(reader, keep_alpha)) reader.fail_damaged();
+  return header;
 }
 
+}  // namespace
+
 FrameBuffer decode_png(ByteSpan bytes, Orientation orientation) {
-  const PngHeader header = png_header(bytes);
-  check_header(bytes);
   Reader reader(bytes);
-  reader.check();
-  if (!start_reading(reader)) reader.fail_damaged();
+  const PngHeader header = open(reader, false);
   const bool rgb = png_get_channels(reader.png, reader.info) == 3,
              wide = png_get_bit_depth(reader.png, reader.info) == 16;
   FrameBuffer frame(header.size, integer_format(rgb, wide));
   const auto expected = std::size_t(row_bytes(frame.frame()));
   if (png_get_rowbytes(reader.png, reader.info) != expected)
-    fail(ErrorCode::unsupported, "libpng gives rows of ", png_get_rowbytes(reader.png, reader.info),
-         " bytes, not ", expected);
+    fail_unsupported("libpng gives rows of ", png_get_rowbytes(reader.png, reader.info), " bytes, not ",
+                     expected);
   if (!read_rows(reader, values_of<std::uint8_t>(frame))) reader.fail_damaged();
   return orientation == Orientation::stored ? std::move(frame) : turned(std::move(frame), reader.orientation);
 }
 
 FrameBuffer decode_png_alpha(ByteSpan bytes) {
-  const PngHeader header = png_header(bytes);
-  check_header(bytes);
   Reader reader(bytes);
-  reader.check();
-  if (!start_reading(reader, true)) reader.fail_damaged();
+  const PngHeader header = open(reader, true);
   const std::size_t channels = png_get_channels(reader.png, reader.info);
   if (channels % 2 != 0) return {};  // gray or RGB without alpha
   const std::size_t bytes_each = png_get_bit_depth(reader.png, reader.info) / 8;
@@ -221,12 +206,10 @@ FrameBuffer decode_png_alpha(ByteSpan bytes) {
   if (!read_rows(reader, rows)) reader.fail_damaged();
   FrameBuffer alpha(header.size, PixelFormat::gray_u8);
   const View<std::uint8_t> values = values_of<std::uint8_t>(alpha);
-  for (int y = 0; y < values.height; ++y)
-    for (int x = 0; x < values.width; ++x) {
-      const std::uint8_t* const end = rows.view().row(y) + (std::size_t(x) + 1) * channels * bytes_each;
-      values(x, y) =
-          std::any_of(end - bytes_each, end, [](std::uint8_t byte) { return byte != 0; }) ? 255 : 0;
-    }
+  for_each_pixel(values.size(), [&](int x, int y) {
+    const std::uint8_t* const end = rows.view().row(y) + (std::size_t(x) + 1) * channels * bytes_each;
+    values(x, y) = std::any_of(end - bytes_each, end, [](std::uint8_t byte) { return byte != 0; }) ? 255 : 0;
+  });
   return turned(std::move(alpha), reader.orientation);
 }
 
@@ -235,20 +218,20 @@ Bytes encode_png(const Frame& frame) {
   Writer writer;
   writer.check();
   if (!write_image(writer, frame, rgb, bytes_per_pixel(frame.format) == (rgb ? 6 : 2))) {
-    if (writer.out_of_memory) throw std::bad_alloc();
-    fail(ErrorCode::invalid_argument, "cannot be written as PNG: ", writer.message);
+    (void)writer.file.bytes();  // throws if memory ran out
+    fail_value("cannot be written as PNG: ", writer.message);
   }
-  return std::move(writer.bytes);
+  return writer.file.bytes();
 }
 
 #else
 
 FrameBuffer decode_png(ByteSpan, Orientation) {
-  fail(ErrorCode::unsupported, "PNG files cannot be read: parafield was built without libpng");
+  fail_unsupported("PNG files cannot be read: parafield was built without libpng");
 }
 FrameBuffer decode_png_alpha(ByteSpan bytes) { return decode_png(bytes); }
 Bytes encode_png(const Frame&) {
-  fail(ErrorCode::unsupported, "PNG files cannot be written: parafield was built without libpng");
+  fail_unsupported("PNG files cannot be written: parafield was built without libpng");
 }
 
 #endif

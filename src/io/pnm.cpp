@@ -3,9 +3,7 @@
 // if the maximum is above 255).
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
-#include "io/bytes.hpp"
 #include "io/pixels.hpp"
 
 namespace parafield::io {
@@ -83,7 +81,7 @@ void scale(FrameBuffer& frame, std::uint32_t maximum) {
 template <class T>
 void read_raw(ByteStream& stream, FrameBuffer& frame, std::uint32_t maximum) {
   read_rows(stream, rows_of(frame));
-  if constexpr (sizeof(T) == 2 && std::endian::native == std::endian::little) swap_bytes(values_of<T>(frame));
+  if constexpr (sizeof(T) == 2 && std::endian::native == std::endian::little) swap_bytes<T>(rows_of(frame));
   if (maximum != std::numeric_limits<T>::max()) scale<T>(frame, maximum);
 }
 
@@ -133,7 +131,7 @@ FrameBuffer read_pnm(ByteStream& stream) {
 }
 
 Bytes encode_pnm(const Frame& frame) {
-  const bool wide = bytes_per_pixel(frame.format) == 2 * channels(frame.format);
+  const bool wide = bytes_per_value(frame.format) == 2;
   const std::string header = text(channels(frame.format) == 3 ? "P6" : "P5", "\n", frame.width, " ",
                                   frame.height, "\n", wide ? 65535 : 255, "\n");
   const auto row_size = std::size_t(row_bytes(frame));
@@ -141,8 +139,7 @@ Bytes encode_pnm(const Frame& frame) {
   std::uint8_t* to = std::ranges::copy(header, bytes.data()).out;
   for (int y = 0; y < frame.height; ++y, to += row_size) {
     std::memcpy(to, static_cast<const char*>(frame.data) + y * frame.pitch, row_size);
-    if (wide && std::endian::native == std::endian::little)
-      for (std::size_t i = 0; i < row_size; i += 2) std::swap(to[i], to[i + 1]);
+    if (wide && std::endian::native == std::endian::little) swap_bytes<std::uint16_t>({to, row_size, 1, 0});
   }
   return bytes;
 }

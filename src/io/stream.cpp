@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <iterator>
 #include <string>
@@ -28,8 +27,7 @@ int named_descriptor(const std::string& path) {
   if (path == "/dev/stdin") return STDIN_FILENO;
   if (!path.starts_with(folder)) return -1;
   int number = -1;
-  const auto [end, error] = std::from_chars(path.data() + folder.size(), path.data() + path.size(), number);
-  return error == std::errc{} && end == path.data() + path.size() ? number : -1;
+  return read_number(std::string_view(path).substr(folder.size()), number) ? number : -1;
 }
 
 /// Opens a file. Linux cannot open a socket, or another user's file, through a path like /dev/stdin; in that

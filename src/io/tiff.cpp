@@ -221,7 +221,7 @@ FrameBuffer decode_tiff(ByteSpan bytes) {
 #else
 
 FrameBuffer decode_tiff(ByteSpan) {
-  fail(ErrorCode::unsupported, "TIFF files cannot be read: parafield was built without libtiff 4.5");
+  fail_unsupported("TIFF files cannot be read: parafield was built without libtiff 4.5");
 }
 
 #endif

@@ -61,8 +61,8 @@ void find_image(Reader& reader) {
   } while (count < most_counted && TIFFReadDirectory(reader.tiff));
   if (reader.failed) reader.fail_damaged();
   if (count != 1)
-    fail(ErrorCode::unsupported, "a TIFF file of ", count == most_counted ? "at least " : "", count,
-         " images in full resolution is not read; it should have one");
+    fail_unsupported("a TIFF file of ", count == most_counted ? "at least " : "", count,
+                     " images in full resolution is not supported; it must have one");
   if (!TIFFSetDirectory(reader.tiff, found)) reader.fail_damaged();
 }
 
@@ -106,12 +106,12 @@ void check_kind(const Layout& layout) {
                      : layout.is_float() ? (layout.bits == 32 || layout.bits == 64) && !layout.is_palette()
                                          : layout.bits >= 1 && layout.bits <= 16;
   if (!known || (layout.is_float() && white_is_0))
-    fail_kind("of ", layout.bits, " bit", layout.is_float() ? " floats" : "",
+    fail_kind("of ", layout.bits, layout.is_float() ? "-bit floats" : " bits",
               white_is_0 ? " where 0 is white" : "");
   if (!TIFFIsCODECConfigured(layout.compression)) {
     const TIFFCodec* const codec = TIFFFindCODEC(layout.compression);
-    fail(ErrorCode::unsupported, "a TIFF file with the compression ", layout.compression,
-         codec ? text(" (", codec->name, ")") : "", " is not read by this libtiff");
+    fail_unsupported("a TIFF file with the compression ", layout.compression,
+                     codec ? text(" (", codec->name, ")") : "", " is not supported by this libtiff");
   }
 }
 
@@ -135,16 +135,16 @@ void check_size(const Layout& layout, std::uint64_t file_bytes) {
   const std::uint64_t most = most_expanded(layout.compression);
   if (most > 0 && std::max(bytes, layout.block_bytes) > most * file_bytes)
     fail_format("damaged TIFF file: ", width, "x", height, " pixels of ", layout.bits * values,
-                " bit do not fit into its ", file_bytes, " bytes");
+                " bits do not fit into its ", file_bytes, " bytes");
   check_pixels("a TIFF file", width, height);
   if (layout.block_bytes > std::uint64_t(most_block_bytes))
-    fail(ErrorCode::unsupported, "a TIFF file with ", layout.tiled ? "tiles" : "strips", " of ",
-         layout.block_bytes, " bytes is not read; at most ", most_block_bytes);
+    fail_unsupported("a TIFF file with ", layout.tiled ? "tiles" : "strips", " of ", layout.block_bytes,
+                     " bytes is not supported; at most ", most_block_bytes);
   const std::uint64_t least_bytes =
       std::uint64_t(layout.block.width) * std::uint64_t(layout.bits) * std::uint64_t(layout.together()) / 8;
   if (!layout.is_ycbcr() && layout.row_bytes < least_bytes)
     fail_format("damaged TIFF file: rows of ", layout.row_bytes, " bytes do not hold ", layout.block.width,
-                " pixels of ", layout.bits * layout.together(), " bit");
+                " pixels of ", layout.bits * layout.together(), " bits");
 }
 
 }  // namespace

@@ -57,8 +57,8 @@ struct Layout {
 
 /// Throws Error(unsupported) for an undamaged file of a kind that is not supported.
 [[noreturn]] void fail_kind(const auto&... parts) {
-  fail(ErrorCode::unsupported, "a TIFF file ", parts...,
-       " is not read; gray, palette and RGB of 1 to 16 bit or float are");
+  fail_unsupported("a TIFF file ", parts...,
+                   " is not supported; gray, palette and RGB of 1 to 16 bits or float are");
 }
 
 /// Finds the only full-resolution image of the file, and checks that its kind is supported and that its size

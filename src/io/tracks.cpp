@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Tracks as text, with x,y,u,v in each line.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "io/formats.hpp"
@@ -38,43 +37,30 @@ std::vector<std::string_view> fields_of(std::string_view line) {
   return fields;
 }
 
-bool read_number(std::string_view word, float& value) {
-  const char *const begin = word.data(), *const end = begin + word.size();
-  const auto is_read = [&](auto& number) {
-    const auto [last, error] = std::from_chars(begin, end, number);
-    return error == std::errc{} && last == end;
-  };
-  if (is_read(value)) return true;
-  double wide;  // for a value outside the range of a float
-  if (!is_read(wide)) return false;
-  value = float(wide);
-  return true;
-}
-
 Track track_of(std::span<const std::string_view> fields, std::string_view line, std::size_t number) {
   if (fields.size() != values)
     fail_format("line ", number, " has ", fields.size() > values ? "more than " : "",
                 std::min(fields.size(), values), " value", fields.size() == 1 ? "" : "s",
                 ", not the four x, y, u and v: ", detail::quoted(line));
   float value[values];
-  for (std::size_t i = 0; i < values; ++i)
-    if (!read_number(fields[i], value[i]))
+  for (std::size_t i = 0; i < values; ++i) {
+    if (read_number(fields[i], value[i])) continue;
+    double wide;  // for a value outside the range of a float
+    if (!read_number(fields[i], wide))
       fail_format("line ", number, ": ", names[i], " is not a number: ", detail::quoted(fields[i]));
+    value[i] = float(wide);
+  }
   return {value[0], value[1], value[2], value[3]};
 }
 
 }  // namespace
 
 std::vector<Track> decode_tracks(ByteSpan bytes) {
-  std::string_view rest = text_of(bytes);
-  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";  // written by spreadsheet programs
-  if (rest.starts_with(byte_order_mark)) rest.remove_prefix(byte_order_mark.size());
+  std::string_view rest = plain_text(bytes);
   std::vector<Track> tracks;
   bool is_first = true;
   for (std::size_t number = 1; !rest.empty(); ++number) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    const std::string_view line = trimmed(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const std::string_view line = trimmed(next_line(rest));
     if (line.empty()) continue;
     const auto fields = fields_of(line);
     if (!is_first || !std::ranges::equal(fields, names)) tracks.push_back(track_of(fields, line, number));
@@ -96,10 +82,8 @@ Bytes encode_tracks(std::span<const Track> tracks) {
 
 std::vector<Track> read_tracks(const std::filesystem::path& path) {
   return io::naming(path, [&] {
-    const io::InputFile file(path);
-    const io::Bytes start = file.first(4096);  // the file may be huge
-    if (std::ranges::find(start, 0) != start.end()) io::fail_format("not text: it has bytes of 0");
-    return io::decode_tracks(file.first(file.size()));
+    io::plain_text(io::read_file(path, 4096));  // refuses other files before they are read, which may be huge
+    return io::decode_tracks(io::read_file(path));
   });
 }
 

@@ -4,13 +4,10 @@
 #include "io/y4m.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <string>
-#include <utility>
 
 #include "core/arithmetic.hpp"
-#include "io/bytes.hpp"
 #include "io/pixels.hpp"
 #include "parafield/detail/text.hpp"
 
@@ -35,8 +32,7 @@ std::string rest_of_line(ByteStream& stream, const char* what) {
 
 int number(std::string_view word) {
   int value = 0;
-  const auto [end, error] = std::from_chars(word.data() + 1, word.data() + word.size(), value);
-  if (error != std::errc{} || end != word.data() + word.size())
+  if (!read_number(word.substr(1), value))
     fail_format("damaged header: ", detail::value_text(word), " is no number");
   return value;
 }
@@ -159,8 +155,8 @@ Y4mReader::Y4mReader(ByteStream& stream, bool gray) : stream_(stream), gray_(gra
   io::check_pixels("a Y4M stream", size_.width, size_.height);
 
   const auto unsupported = [&] {
-    fail(ErrorCode::unsupported, "planes of the kind ", detail::value_text(kind),
-         " are not read; mono, 420, 422 and 444 of 8 to 16 bit are");
+    fail_unsupported("planes of the kind ", detail::value_text(kind),
+                     " are not supported; mono, 420, 422 and 444 of 8 to 16 bits are");
   };
   std::string_view variant = kind;
   const auto accept = [&](std::string_view name) {
@@ -183,9 +179,7 @@ Y4mReader::Y4mReader(ByteStream& stream, bool gray) : stream_(stream), gray_(gra
   top_ = variant == "paldv";
   if (is_420 && (variant == "jpeg" || variant == "mpeg2" || variant == "paldv")) variant = {};
   if (accept("p") || (mono && !variant.empty())) {
-    const auto [end, error] = std::from_chars(variant.data(), variant.data() + variant.size(), depth_);
-    if (error != std::errc{} || end != variant.data() + variant.size() || depth_ < 8 || depth_ > 16)
-      unsupported();
+    if (!read_number(variant, depth_) || depth_ < 8 || depth_ > 16) unsupported();
   } else if (!variant.empty()) {
     unsupported();
   }
@@ -214,11 +208,7 @@ void Y4mReader::next(FrameBuffer& frame) {
   }
   read_rows(stream_, rows);
   if constexpr (std::endian::native == std::endian::big)
-    if (value_bytes == 2) {
-      for (int y = 0; y < rows.count; ++y)
-        for (std::uint8_t *p = rows.first + y * rows.step, *end = p + rows.row_bytes; p != end; p += 2)
-          std::swap(p[0], p[1]);
-    }
+    if (value_bytes == 2) swap_bytes<std::uint16_t>(rows);
   if (!mono)
     value_bytes == 2 ? convert<std::uint16_t>(frame) : convert<std::uint8_t>(frame);
   else if (value_bytes == 2 && depth_ < 16)

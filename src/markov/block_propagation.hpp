@@ -16,14 +16,15 @@ namespace parafield {
 template <class Backend>
 class BlockPropagation {
  public:
-  /// `stored`: whether a volume stores the data costs of a block, so that its memory counts. Throws
-  /// Error(memory), with the numbers, if costs and messages need more than memory_limit, or more than the
-  /// available memory if there is no limit. If plan.blocks is 0, chooses the fewest blocks that fit.
+  /// Throws Error(memory), with the numbers, if costs and messages need more than memory_limit, or more than
+  /// the available memory if there is no limit. If plan.blocks is 0, chooses the fewest blocks that fit.
   BlockPropagation(Backend& backend, Workspace& workspace, LabelGrid grid, const PairCost& pair, Size image,
-                   const PropagationPlan& plan, bool stored)
-      : blocks_(plan.blocks > 0 ? BlockGrid(image, plan.blocks, plan.block_overlap)
-                                : choose_blocks(backend, grid, pair, image, plan, stored)) {
-    if (plan.blocks > 0) check_memory(backend, grid, pair, image, plan, stored);
+                   const PropagationPlan& plan) {
+    const auto mib_of = [&](Size block) { return this->mib_of(backend, grid, pair, block, plan); };
+    const std::string what = text("belief-propagation: data costs and messages of ", grid.count(),
+                                  " labels at ", image.width, "x", image.height, " px");
+    blocks_ = plan.blocks > 0 ? given_blocks(backend, image, plan, mib_of, what)
+                              : fewest_blocks(backend, image, plan, mib_of, what);
     const int levels = levels_of(plan.levels, blocks_.size);
     const LevelIterations iterations = iterations_of(plan, image);
     seamless_ = blocks_.blocks.size() == 1 ||
@@ -67,19 +68,23 @@ class BlockPropagation {
 
   /// MiB of the messages and data costs of a block.
   static double mib_of(const Backend& backend, LabelGrid grid, const PairCost& pair, Size block,
-                       const PropagationPlan& plan, bool stored) {
-    const int levels = levels_of(plan.levels, block);
-    const double volume = stored ? double(sizeof(float)) * grid.count() * block.width * block.height : 0;
-    const double rest =
-        plan.precision == Precision::exact
-            ? Propagation<Backend, float>::bytes(backend, grid, pair, block, levels, plan)
-            : Propagation<Backend, std::uint16_t>::bytes(backend, grid, pair, block, levels, plan);
-    return (volume + rest) / mib;
+                       const PropagationPlan& plan) {
+    const auto bytes_of = [&]<class Value>() {
+      return Propagation<Backend, Value>::bytes(backend, grid, pair, block, levels_of(plan.levels, block),
+                                                plan);
+    };
+    const double volume =
+        plan.stores_costs ? double(sizeof(float)) * grid.count() * block.width * block.height : 0;
+    return (volume + (plan.precision == Precision::exact ? bytes_of.template operator()<float>()
+                                                         : bytes_of.template operator()<std::uint16_t>())) /
+           mib;
   }
 
-  /// Chooses the fewest blocks that memory allows. Throws Error(memory) if none fit.
-  static BlockGrid choose_blocks(const Backend& backend, LabelGrid grid, const PairCost& pair, Size image,
-                                 const PropagationPlan& plan, bool stored) {
+  /// Chooses the fewest blocks that memory allows. Throws Error(memory) if none fit; `what` begins its
+  /// message.
+  template <class MibOf>
+  static BlockGrid fewest_blocks(const Backend& backend, Size image, const PropagationPlan& plan,
+                                 MibOf mib_of, const std::string& what) {
     // Leave a tenth of the free memory to other users. Frames, planes and results also need memory.
     constexpr double bytes_beside = 192;  // per pixel, for frames, planes and results
     const double beside = bytes_beside * image.width * image.height;
@@ -88,48 +93,43 @@ class BlockPropagation {
                             : larger(0.9 * double(backend.free_memory()) - beside, 0.0) / mib;
     double least = 1e30;
     const auto chosen = chosen_blocks(image, iterations_of(plan, image), plan.block_overlap, [&](Size block) {
-      const double needed = mib_of(backend, grid, pair, block, plan, stored);
+      const double needed = mib_of(block);
       least = smaller(least, needed);
       return needed <= most;
     });
     if (chosen) return *chosen;
-    fail(ErrorCode::memory, "belief-propagation: data costs and messages of ", grid.count(), " labels at ",
-         image.width, "x", image.height, " px take ",
-         rounded_up(mib_of(backend, grid, pair, image, plan, stored)), " MiB, in the smallest blocks ",
+    fail(ErrorCode::memory, what, " take ", rounded_up(mib_of(image)), " MiB, in the smallest blocks ",
          rounded_up(least), " MiB; ", plan.memory_limit > 0 ? "memory_limit allows " : "they may take ",
          std::int64_t(most), " MiB", plan.memory_limit > 0 ? "" : " of the free memory");
   }
 
-  /// Throws Error(memory) if there is not enough memory; the message names a number of blocks that fits, if
-  /// there is one.
-  static void check_memory(const Backend& backend, LabelGrid grid, const PairCost& pair, Size image,
-                           const PropagationPlan& plan, bool stored) {
-    const auto mib_in = [&](int blocks) {
-      return mib_of(backend, grid, pair, BlockGrid(image, blocks, plan.block_overlap).size, plan, stored);
-    };
-    const double needed = mib_in(plan.blocks);
-    const double most = plan.memory_limit > 0 ? plan.memory_limit : double(backend.available_memory()) / mib;
-    if (needed <= most) return;
+  /// Divides the image into plan.blocks blocks. Throws Error(memory) if there is not enough memory; the
+  /// message names a number of blocks that fits, if there is one.
+  template <class MibOf>
+  static BlockGrid given_blocks(const Backend& backend, Size image, const PropagationPlan& plan, MibOf mib_of,
+                                const std::string& what) {
+    const BlockGrid given(image, plan.blocks, plan.block_overlap);
+    const double needed = mib_of(given.size);
+    const double most = plan.memory_limit > 0 ? plan.memory_limit : double(backend.usable_memory()) / mib;
+    if (needed <= most) return given;
     std::string advice = "; no number of blocks makes them fit";
     const int pixels = image.width / 2 * (image.height / 2);
     for (int blocks = plan.blocks + 1; blocks <= smaller(4096, pixels); ++blocks) {
       if (!BlockGrid::fits(image, blocks, plan.block_overlap)) continue;
-      const double then = mib_in(blocks);
+      const double then = mib_of(BlockGrid(image, blocks, plan.block_overlap).size);
       if (then > most) continue;
       advice = text("; with blocks = ", blocks, " they take ", rounded_up(then), " MiB");
       break;
     }
-    fail(ErrorCode::memory, "belief-propagation: data costs and messages of ", grid.count(), " labels at ",
-         image.width, "x", image.height, " px", plan.blocks > 1 ? text(" in ", plan.blocks, " blocks") : "",
-         " take ", rounded_up(needed), " MiB; ",
-         plan.memory_limit > 0 ? "memory_limit allows " : "the device has ", std::int64_t(most), " MiB",
-         advice);
+    fail(ErrorCode::memory, what, plan.blocks > 1 ? text(" in ", plan.blocks, " blocks") : "", " take ",
+         rounded_up(needed), " MiB; ", plan.memory_limit > 0 ? "memory_limit allows " : "the device has ",
+         std::int64_t(most), " MiB", advice);
   }
   static std::int64_t rounded_up(double value) { return std::int64_t(std::ceil(value)); }
 
   static constexpr double mib = 1 << 20;
 
-  const BlockGrid blocks_;
+  BlockGrid blocks_;
   bool seamless_ = true;  // the result is the same as with one block
   std::variant<std::monostate, Propagation<Backend, float>, Propagation<Backend, std::uint16_t>> propagation_;
 };

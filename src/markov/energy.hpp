@@ -50,36 +50,29 @@ struct KnownCosts {
   PF_HD CostRow row(int y, int, int) const { return {costs.row(y)}; }
 };
 
-/// Data costs computed when they are read: weight * min(|difference|, limit), where a color difference is the
-/// mean over the channels (Jodoin eqs. 7, 8). A label of value (x, y) moves a pixel by (x * step, y) px. The
-/// planes must be padded far enough for every match.
-template <int Channels>
-struct Differences {
-  const float *frame0[Channels], *frame1[Channels];
-  std::ptrdiff_t pitch = 0;  // floats, the same for all planes
+/// Data costs computed when they are read: weight * Difference::of(pixel, match, limit). A label of value
+/// (x, y) moves a pixel by (x * step, y) px. The planes must be padded far enough for every match.
+template <class Difference>
+struct LazyCosts {
+  static constexpr int planes = Difference::planes;
+  using Value = typename Difference::Value;
+
+  const Value *frame0[planes], *frame1[planes];
+  std::ptrdiff_t pitch = 0;  // values from one row to the next, the same for all planes
   int x0 = 0, y0 = 0, step = 1;
   float weight = 1, limit = 1e30f;
 
-  /// Cost of a pixel with channels a(i) and its match with channels b(i).
-  template <class A, class B>
-  PF_HD float cost(A a, B b) const {
-    if constexpr (Channels == 1)
-      return weight * smaller(magnitude(a(0) - b(0)), limit);
-    else
-      return weight * smaller(mean_magnitude(a(0) - b(0), a(1) - b(1), a(2) - b(2)), limit);
-  }
-
   struct Row {
-    const Differences& all;
-    const float *a[Channels], *b[Channels];
+    float weight, limit;
+    const Value *a[planes], *b[planes];
     PF_HD float operator()(int x) const {
-      return all.cost([&](int i) { return a[i][x]; }, [&](int i) { return b[i][x]; });
+      return weight * Difference::of([&](int i) { return a[i][x]; }, [&](int i) { return b[i][x]; }, limit);
     }
   };
   PF_HD Row row(int y, int lx, int ly) const {
-    Row row{*this, {}, {}};
+    Row row{weight, limit, {}, {}};
     PF_UNROLL
-    for (int i = 0; i < Channels; ++i) {
+    for (int i = 0; i < planes; ++i) {
       row.a[i] = frame0[i] + y * pitch;
       row.b[i] = frame1[i] + (y + y0 + ly) * pitch + (x0 + lx) * step;
     }
@@ -87,34 +80,52 @@ struct Differences {
   }
 
   struct LabelRow {
-    const Differences& all;
-    const float (&values)[Channels];
-    const float* matches[Channels];
+    const LazyCosts& all;
+    const Value (&values)[planes];
+    const Value* matches[planes];
     PF_HD float operator()(int lx) const {
-      return all.cost([&](int i) { return values[i]; }, [&](int i) { return matches[i][lx * all.step]; });
+      return all.weight * Difference::of([&](int i) { return values[i]; },
+                                         [&](int i) { return matches[i][lx * all.step]; }, all.limit);
     }
   };
   struct Site {
-    const Differences& all;
-    float values[Channels];
-    const float* matches[Channels];  // match of label (0, 0)
+    const LazyCosts& all;
+    Value values[planes];
+    const Value* matches[planes];  // match of label (0, 0)
     PF_HD LabelRow row(int ly) const {
       LabelRow row{all, values, {}};
       PF_UNROLL
-      for (int i = 0; i < Channels; ++i) row.matches[i] = matches[i] + ly * all.pitch;
+      for (int i = 0; i < planes; ++i) row.matches[i] = matches[i] + ly * all.pitch;
       return row;
     }
   };
   PF_HD Site site(int x, int y) const {
     Site site{*this, {}, {}};
     PF_UNROLL
-    for (int i = 0; i < Channels; ++i) {
+    for (int i = 0; i < planes; ++i) {
       site.values[i] = frame0[i][y * pitch + x];
       site.matches[i] = frame1[i] + (y + y0) * pitch + x + x0 * step;
     }
     return site;
   }
 };
+
+/// min(|difference|, limit), where a color difference is the mean over the channels (Jodoin eqs. 7, 8).
+template <int Channels>
+struct AbsoluteDifference {
+  static constexpr int planes = Channels;
+  using Value = float;
+
+  template <class A, class B>
+  PF_HD static float of(A a, B b, float limit) {
+    if constexpr (Channels == 1)
+      return smaller(magnitude(a(0) - b(0)), limit);
+    else
+      return smaller(mean_magnitude(a(0) - b(0), a(1) - b(1), a(2) - b(2)), limit);
+  }
+};
+template <int Channels>
+using Differences = LazyCosts<AbsoluteDifference<Channels>>;
 
 /// Energy of a label field: the sum of the data costs of all sites and the pair costs of all edges.
 template <class Data>

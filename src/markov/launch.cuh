@@ -17,6 +17,20 @@ dim3 pixel_grid(Size size, int each = 1, int planes = 1) {
 __device__ int own_x() { return int(blockIdx.x * blockDim.x + threadIdx.x); }
 __device__ int own_y() { return int(blockIdx.y * blockDim.y + threadIdx.y); }
 
+/// Four adjacent values of a row, loaded and stored at once. Their address must be a multiple of their size.
+template <class T>
+struct alignas(4 * sizeof(T)) Four {
+  T of[4];
+};
+template <class T>
+__device__ Four<T>& four_at(T* values) {
+  return *reinterpret_cast<Four<T>*>(values);
+}
+template <class T>
+__device__ const Four<T>& four_at(const T* values) {
+  return *reinterpret_cast<const Four<T>*>(values);
+}
+
 /// Launches a kernel whose blocks may need more than the 48 KiB of shared memory that every kernel has.
 template <class... Parameters, class... Arguments>
 void launch_shared(Cuda& cuda, void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t bytes,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <cmath>
 #include <optional>
 
 #include "core/solver.hpp"
@@ -8,15 +9,70 @@
 #include "markov/minimize.hpp"
 #include "markov/prepared_frames.hpp"
 #include "markov/values/values.hpp"
+#include "parafield/fields.hpp"
 
 namespace parafield {
 
-/// Base of the label field solvers whose data costs compare the pixels of two frames, for stereo and optical
-/// flow. Each of the two slots holds a frame; either frame can be matched with the other.
-template <class Solver, class Backend>
-class MatchingSolver : public SolverBase<Solver> {
+/// Label field solver whose data costs compare the pixels of two frames: stereo, a field of disparities
+/// (Jodoin section 3.3), or optical flow, a field of whole displacements (section 3.2). Each of the two slots
+/// holds a frame, slot 0 the left image; either frame can be matched with the other.
+template <class Backend>
+class MatchingSolver : public SolverBase<MatchingSolver<Backend>> {
  public:
   static constexpr int slots = PreparedFrames<Backend>::slots;
+
+  template <class Method>
+  MatchingSolver(Backend& backend, Workspace& workspace, const Method& method, Size size,
+                 const SolverOptions& options)
+      : backend_(backend),
+        cost_(method.energy.cost),
+        smoothness_(method.energy.smoothness),
+        pair_(pair_cost_of(smoothness_)),
+        grid_(grid_of(method.energy)),
+        sub_pixel_(method.energy.sub_pixel),
+        reports_(options.energies != EnergyReport::none),
+        optimizer_(optimizer_of(method)),
+        uniqueness_(uniqueness_of(method)),
+        size_(size),
+        window_(window_of(cost_)),
+        frames_(backend, workspace, planes_needed(method, options), size),
+        field_(backend, workspace, size, grid_, optimizer_, options.energies),
+        progress_(backend, options.progress, options.both_ways ? 2 : 1) {
+    if (uses_edges())
+      for (int j = 0; j < smoothness_.neighbors / 2; ++j) edges_.forward[j] = workspace.image<float>(size);
+    for (int j = 0; j < 2 && flattens() && propagates(); ++j) edges_.used[j] = workspace.image<float>(size);
+    if (propagates()) {
+      PropagationPlan plan = optimizer_.propagation;
+      plan.demands.most_cost = most_cost();
+      if (is_lazy() && mixes() && cost_.truncation == 0) plan.demands.cost_step = cost_.weight * mix_unit;
+      if (flattens()) plan.demands.most_weight = most_growth;
+      plan.weighted = uses_edges();
+      plan.has_flatness = flattens();
+      plan.stores_costs = stores_costs();
+      beliefs_.emplace(backend, workspace, grid_, pair_, size, plan);
+      if (grid_.ny == 1 || uniqueness_ > 0) costs_.margin = workspace.image<float>(size);
+      if (beliefs_->blocks().size() > 1 && reports_ && stores_costs())
+        at_labels_.middle = workspace.image<float>(size);
+    }
+    if (stores_costs()) volume_ = take_volume(workspace, beliefs_ ? beliefs_->size() : size);
+    for (View<float>* plane : {&costs_.middle, &costs_.before_x, &costs_.after_x})
+      *plane = workspace.image<float>(size);
+    if (grid_.ny > 1)
+      for (View<float>* plane : {&costs_.before_y, &costs_.after_y}) *plane = workspace.image<float>(size);
+    backend.reserve_scratch(match_scratch(matching(0, 1, size)));
+  }
+
+  /// Computes disparities: whole ones, and refined ones unless `fine` is empty.
+  void solve(int first, const DisparityView* start, View<float> whole, View<float> fine, Trust trust,
+             Purpose purpose) {
+    solve_field(first, first == 0 ? -1 : 1, start ? &start->d : nullptr, nullptr, {whole, {}}, fine, trust,
+                purpose);
+  }
+  /// Computes flow.
+  void solve(int first, const FlowView* start, FlowPlanes result, Trust trust, Purpose purpose) {
+    solve_field(first, 1, start ? &start->u : nullptr, start ? &start->v : nullptr, result, {}, trust,
+                purpose);
+  }
 
   /// Prepares `count` frames in the slots from `slot` on.
   void prepare(const Frame* frames, int slot, int count) { frames_.prepare(frames, slot, count); }
@@ -38,64 +94,25 @@ class MatchingSolver : public SolverBase<Solver> {
   }
   SolvedBlocks blocks() const { return beliefs_ ? beliefs_->used() : SolvedBlocks{}; }
 
- protected:
-  template <class Method>
-  MatchingSolver(Backend& backend, Workspace& workspace, const Method& method, LabelGrid grid, Size size,
-                 const SolverOptions& options)
-      : backend_(backend),
-        cost_(method.energy.cost),
-        smoothness_(method.energy.smoothness),
-        pair_(pair_cost_of(smoothness_)),
-        grid_(grid),
-        sub_pixel_(method.energy.sub_pixel),
-        reports_(options.energies != EnergyReport::none),
-        optimizer_(optimizer_of(method)),
-        uniqueness_(uniqueness_of(method)),
-        size_(size),
-        window_(aggregation_window(cost_)),
-        frames_(backend, workspace, planes_needed(method, options), size),
-        field_(backend, workspace, size, grid, optimizer_, options.energies),
-        progress_(backend, options.progress, options.both_ways ? 2 : 1) {
-    if (uses_edges())
-      for (int j = 0; j < smoothness_.neighbors / 2; ++j) edges_.forward[j] = workspace.image<float>(size);
-    for (int j = 0; j < 2 && flattens() && propagates(); ++j) edges_.used[j] = workspace.image<float>(size);
-    if (propagates()) {
-      PropagationPlan plan = optimizer_.propagation;
-      plan.demands.most_cost = most_cost();
-      if (is_lazy() && mixes() && cost_.truncation == 0) plan.demands.cost_step = cost_.weight * mix_unit;
-      if (flattens()) plan.demands.most_weight = most_growth;
-      plan.weighted = uses_edges();
-      plan.has_flatness = flattens();
-      beliefs_.emplace(backend, workspace, grid, pair_, size, plan, stores_costs());
-      if (grid.ny == 1 || uniqueness_ > 0) costs_.margin = workspace.image<float>(size);
-      if (beliefs_->blocks().size() > 1 && reports_ && stores_costs())
-        at_labels_.middle = workspace.image<float>(size);
-    }
-    if (stores_costs()) volume_ = take_volume(workspace, beliefs_ ? beliefs_->size() : size);
-    for (View<float>* plane : {&costs_.middle, &costs_.before_x, &costs_.after_x})
-      *plane = workspace.image<float>(size);
-    if (grid.ny > 1)
-      for (View<float>* plane : {&costs_.before_y, &costs_.after_y}) *plane = workspace.image<float>(size);
-    backend.reserve_scratch(match_scratch(matching(0, 1, size)));
-  }
-
+ private:
   /// Computes the field of the frame in slot `first`. A label of value (x, y) moves a pixel by (x * step, y)
-  /// px. `start_u`, `start_v`: the user's initial field, or null. `fine`: see label_values. `main`: false for
-  /// the second solve of a consistency check, which reports no energies.
+  /// px. `start_u`, `start_v`: the user's initial field, or null. `fine`: see label_values.
   void solve_field(int first, int step, const View<const float>* start_u, const View<const float>* start_v,
-                   View<float> u, View<float> v, View<float> fine, Trust trust, bool main) {
-    progress_.begin(main ? 0 : 1);
+                   FlowPlanes result, View<float> fine, Trust trust, Purpose purpose) {
+    progress_.begin(purpose == Purpose::result ? 0 : 1);
     if (uses_edges()) find_edges(first);
     const View<Label> labels =
-        propagates() ? propagate(first, step, main) : minimize(first, step, start_u, start_v, main);
-    label_values(backend_, {labels, costs_, frames_.known(first), grid_, step, sub_pixel_, uniqueness_}, u, v,
-                 fine, trust);
+        propagates() ? propagate(first, step, purpose) : minimize(first, step, start_u, start_v, purpose);
+    label_values(backend_, {labels, costs_, frames_.known(first), grid_, step, sub_pixel_, uniqueness_},
+                 result.u, result.v, fine, trust);
   }
 
- private:
+  /// Whether to record energies.
+  bool reports(Purpose purpose) const { return reports_ && purpose == Purpose::result; }
+
   /// Solves by sweeps, or by winner-takes-all.
   View<Label> minimize(int first, int step, const View<const float>* start_u,
-                       const View<const float>* start_v, bool main) {
+                       const View<const float>* start_v, Purpose purpose) {
     const Matching matching = this->matching(first, step, size_);
     const bool one_row = grid_.ny == 1;
     Winners winners{start_u ? View<Label>{} : field_.labels(),
@@ -104,19 +121,20 @@ class MatchingSolver : public SolverBase<Solver> {
       nearest_labels(backend_, *start_u, start_v ? *start_v : View<const float>{}, grid_, field_.labels());
     if (volume_ || winners.labels) match(backend_, matching, volume_, winners);
     View<Label> labels = field_.labels();
-    if (!is_winner() || !one_row || (main && reports_))
+    if (!is_winner() || !one_row || reports(purpose))
       with_data(matching, [&]<class Data>(const Data& data) {
         const Energy<Data> energy{size_.width, size_.height, grid_, pair_, edges_, data};
-        labels = field_.minimize(energy, main, progress_);
+        labels = field_.minimize(energy, purpose, progress_);
         if (!winners.costs.middle) costs_around(backend_, energy, labels, costs_);
       });
     return labels;
   }
 
   /// Solves by belief propagation.
-  View<Label> propagate(int first, int step, bool main) {
+  View<Label> propagate(int first, int step, Purpose purpose) {
+    const bool reports = this->reports(purpose);
     const View<Label> labels = field_.labels();
-    const bool whole = beliefs_->blocks().size() == 1, each = whole && main && field_.records_sweeps();
+    const bool whole = beliefs_->blocks().size() == 1, each = whole && reports && field_.records_sweeps();
     const Size size = beliefs_->size();
     for (const Block& block : beliefs_->blocks()) {
       const Matching matching = this->matching(first, step, size, block.x, block.y);
@@ -125,27 +143,28 @@ class MatchingSolver : public SolverBase<Solver> {
       for (int j = 0; j < 2; ++j) edges.forward[j] = part_of(edges_.forward[j], block.x, block.y, size);
       for (int j = 0; j < 2; ++j) edges.used[j] = part_of(edges_.used[j], block.x, block.y, size);
       edges.flatness = part_of(edges_.flatness, block.x, block.y, size);
-      if (is_lazy() && mixes()) {
-        const MixedCosts data{
-            matching.frame0.mix, matching.frame1.mix, matching.pitch, grid_.x0,         grid_.y0,
-            matching.step,       matching.weight,     matching.limit, frames_.is_gray()};
-        const Energy<MixedCosts> energy{size.width, size.height, grid_, pair_, edges, data};
-        beliefs_->solve(
-            block, energy, labels, costs_, false, [](int) {}, progress_);
-        continue;
-      }
-      with_data(matching, [&]<class Data>(const Data& data) {
+      const auto solve = [&]<class Data>(const Data& data) {
         const Energy<Data> energy{size.width, size.height, grid_, pair_, edges, data};
+        constexpr bool can_report = !std::is_same_v<Data, MixedCosts>;
         const auto record = [&](int i) {
-          if (main && whole && reports_) field_.record(energy, labels, each ? i : 0);
+          if constexpr (can_report)
+            if (whole && reports) field_.record(energy, labels, each ? i : 0);
         };
         beliefs_->solve(block, energy, labels, costs_, each, record, progress_);
-        if (main && at_labels_.middle)
-          costs_around(backend_, energy, part_of(labels, block.x, block.y, size),
-                       {part_of(at_labels_.middle, block.x, block.y, size)});
-      });
+        if constexpr (can_report)
+          if (reports && at_labels_.middle)
+            costs_around(backend_, energy, part_of(labels, block.x, block.y, size),
+                         {part_of(at_labels_.middle, block.x, block.y, size)});
+      };
+      if (is_lazy() && mixes()) {
+        MixedCosts data = lazy_costs<MixedCosts>(matching, matching.frame0.mix, matching.frame1.mix);
+        data.gray = frames_.is_gray();
+        solve(data);
+      } else {
+        with_data(matching, solve);
+      }
     }
-    if (main && reports_ && !whole) record_blocks(matching(first, step, size_), labels);
+    if (reports && !whole) record_blocks(matching(first, step, size_), labels);
     return labels;
   }
 
@@ -157,6 +176,25 @@ class MatchingSolver : public SolverBase<Solver> {
     at_labels_.middle ? record(KnownCosts{at_labels_.middle}) : with_data(matching, record);
   }
 
+  /// Window of the aggregation: a box or a gaussian.
+  static Window window_of(const MatchingCost& cost) {
+    Window window{.side = cost.aggregation};
+    double sum = 0, weights[Window::max_side];
+    for (int i = 0; i < window.side; ++i) {
+      const double sigma = cost.aggregation_sigma, at = i - window.side / 2;
+      weights[i] = sigma > 0 ? std::exp(-0.5 * at * at / (sigma * sigma)) : 1;
+      sum += weights[i];
+    }
+    for (int i = 0; i < window.side; ++i) window.weight[i] = float(weights[i] / sum);
+    return window;
+  }
+  static LabelGrid grid_of(const StereoEnergy& energy) {
+    return {.nx = energy.disparities, .x0 = energy.min_disparity};
+  }
+  static LabelGrid grid_of(const DisplacementEnergy& energy) {
+    const int most = energy.max_displacement, side = 2 * most + 1;
+    return {.nx = side, .ny = side, .x0 = -most, .y0 = -most};
+  }
   template <class Method>
   static float uniqueness_of(const Method& method) {
     if constexpr (requires { method.uniqueness; }) return method.uniqueness;
@@ -217,7 +255,7 @@ class MatchingSolver : public SolverBase<Solver> {
     for (int i = 0; i < 3; ++i) planes[i] = frames_.color(slot, i);
     if (flattens() && propagates()) edges_.flatness = frames_.flatness(slot);
     const bool same = smoothness_.edge_scale == 0;  // all weights are 1
-    edge_weights(backend_, planes, 3, same ? 1 : smoothness_.edge_scale, same ? 1 : smoothness_.edge_floor,
+    edge_weights(backend_, planes, same ? 1 : smoothness_.edge_scale, same ? 1 : smoothness_.edge_floor,
                  edges_);
   }
 
@@ -245,14 +283,17 @@ class MatchingSolver : public SolverBase<Solver> {
   template <class Use>
   void with_data(const Matching& m, Use use) {
     if (volume_) return use(StoredCosts{volume_, grid_.nx});
-    const auto lazily = [&](auto data) {
-      data.pitch = m.pitch, data.x0 = grid_.x0, data.y0 = grid_.y0, data.step = m.step;
-      data.weight = m.weight, data.limit = m.limit;
-      use(data);
-    };
-    const float *const *const a = m.frame0.color, *const *const b = m.frame1.color;
-    cost_.rgb ? lazily(Differences<3>{{a[0], a[1], a[2]}, {b[0], b[1], b[2]}})
-              : lazily(Differences<1>{{m.frame0.luma}, {m.frame1.luma}});
+    cost_.rgb ? use(lazy_costs<Differences<3>>(m, m.frame0.color, m.frame1.color))
+              : use(lazy_costs<Differences<1>>(m, &m.frame0.luma, &m.frame1.luma));
+  }
+  template <class Costs>
+  static Costs lazy_costs(const Matching& m, const typename Costs::Value* const* frame0,
+                          const typename Costs::Value* const* frame1) {
+    Costs costs{};
+    for (int i = 0; i < Costs::planes; ++i) costs.frame0[i] = frame0[i], costs.frame1[i] = frame1[i];
+    costs.pitch = m.pitch, costs.x0 = m.grid.x0, costs.y0 = m.grid.y0, costs.step = m.step;
+    costs.weight = m.weight, costs.limit = m.limit;
+    return costs;
   }
 
   Backend& backend_;
@@ -273,5 +314,10 @@ class MatchingSolver : public SolverBase<Solver> {
   LabelField<Backend> field_;
   Progress<Backend> progress_;
 };
+
+template <template <class> class Method, class Backend>
+struct SolverOf<Method<DisplacementEnergy>, Backend> : std::type_identity<MatchingSolver<Backend>> {};
+template <template <class> class Method, class Backend>
+struct SolverOf<Method<StereoEnergy>, Backend> : std::type_identity<MatchingSolver<Backend>> {};
 
 }  // namespace parafield

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/fail.hpp"
+#include "core/solver.hpp"
 #include "core/workspace.hpp"
 #include "markov/belief_propagation.hpp"
 #include "markov/binary/binary.hpp"
@@ -110,10 +110,10 @@ class LabelField {
   /// Memory of the sweeps by thresholds; empty if the solver does not use them.
   const BinaryRoom& room() const { return binary_; }
 
-  /// Runs all sweeps, starting from labels(), and returns the final labels. `reports`: whether to record
-  /// energies.
+  /// Runs all sweeps, starting from labels(), and returns the final labels. Records energies of results.
   template <class Data>
-  View<Label> minimize(const Energy<Data>& energy, bool reports, Progress<Backend>& progress) {
+  View<Label> minimize(const Energy<Data>& energy, Purpose purpose, Progress<Backend>& progress) {
+    const bool reports = purpose == Purpose::result;
     const bool is_icm = optimizer_.kind == Optimizer::Kind::icm, at_once = is_icm && other_;
     const int colors = at_once ? 1 : energy.pair.neighbors == 4 ? 2 : 4;
     View<Label> labels = labels_, next = at_once ? other_ : labels_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "markov/labels.hpp"
+#include "markov/launch.cuh"
 
 namespace parafield {
 
@@ -21,8 +22,9 @@ __device__ __forceinline__ FourSites four_sites(View<const Label> labels, int x0
   for (int j = 0; j < 3; ++j) {
     const int row = y + j - 1;
     const Label* const from = labels.row(clamp(row, 0, bottom));
-    const ushort4 four = *reinterpret_cast<const ushort4*>(from + x0);
-    const int six[] = {from[larger(x0 - 1, 0)], four.x, four.y, four.z, four.w, from[smaller(x0 + 4, last)]};
+    const auto [four] = four_at(from + x0);
+    const int six[] = {from[larger(x0 - 1, 0)],    four[0], four[1], four[2], four[3],
+                       from[smaller(x0 + 4, last)]};
     PF_UNROLL
     for (int i = 0; i < FourSites::count + 2; ++i) {
       const int x = x0 + i - 1;

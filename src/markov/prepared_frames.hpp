@@ -220,7 +220,9 @@ class PreparedFrames {
       }
     }
     if (has_words()) find_words(data, planes, count);
-    if (columns_ > 0 || rows_ > 0) extend(backend_, planes, count, columns_, rows_, cost_.truncation == 0);
+    if (columns_ == 0 && rows_ == 0) return;
+    extend(backend_, planes, count, columns_, rows_,
+           cost_.truncation == 0 ? Padding::nearest : Padding::outside);
   }
 
   /// Planes that the mix of a frame is computed from.

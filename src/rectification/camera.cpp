@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/views.hpp"
+
 namespace parafield {
 
 Vector3 applied(const Matrix3& m, const Vector3& v) {
@@ -125,6 +127,26 @@ std::optional<Place> Lens::ray(const Place& pixel) const {
     ray = {ray.x + dx, ray.y + dy};
   }
   return {};
+}
+
+RectifiedView left_view(const StereoCalibration& calibration, const Rectification& plan) {
+  const StereoGeometry& g = plan.geometry;
+  return {calibration.left, plan.size, plan.left_rotation, g.focal, g.cx, g.cy};
+}
+
+RectifiedView right_view(const StereoCalibration& calibration, const Rectification& plan) {
+  const StereoGeometry& g = plan.geometry;
+  return {calibration.right, plan.size, plan.right_rotation, g.focal, g.cx + g.doffs, g.cy};
+}
+
+void fill_tables(const RectifiedView& view, View<float> x, View<float> y, View<std::uint8_t> region) {
+  constexpr float nowhere = std::numeric_limits<float>::quiet_NaN();
+  for_each_pixel(region.size(), [&](int column, int row) {
+    const std::optional<Place> at = view.source(column, row);
+    x(column, row) = at ? float(at->x) : nowhere;
+    y(column, row) = at ? float(at->y) : nowhere;
+    region(column, row) = at.has_value();
+  });
 }
 
 }  // namespace parafield

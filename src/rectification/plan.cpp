@@ -5,14 +5,12 @@
 
 #include "core/fail.hpp"
 #include "core/views.hpp"
-#include "rectification/views.hpp"
+#include "rectification/camera.hpp"
 
 namespace parafield {
 namespace {
 
 constexpr int along_border = 128;  // samples along each side of an image
-
-[[noreturn]] void fail_value(const auto&... parts) { fail(ErrorCode::invalid_argument, parts...); }
 
 void check_camera(const CalibratedCamera& camera, const char* side) {
   const auto [k1, k2, p1, p2, k3, k4, k5, k6] = camera.distortion;
@@ -20,7 +18,7 @@ void check_camera(const CalibratedCamera& camera, const char* side) {
     if (!std::isfinite(value)) fail_value("the ", side, " camera of the calibration has a value ", value);
   if (!(camera.fx > 0 && camera.fy > 0))
     fail_value("the ", side, " camera of the calibration has focal lengths ", camera.fx, " and ", camera.fy,
-               " px; they are above 0");
+               " px; they must be above 0");
 }
 
 void check_rotation(const Matrix3& rotation) {
@@ -28,8 +26,9 @@ void check_rotation(const Matrix3& rotation) {
   double largest = 0;
   for (std::size_t i = 0; i < 9; ++i) largest = std::max(largest, std::abs(square[i] - identity3[i]));
   if (!(largest <= 0.01) || !(determinant(rotation) > 0))
-    fail_value("R of the calibration is no rotation: its columns should have length 1 and right angles; ",
-               "R R^T differs by ", largest, " from that, and its determinant is ", determinant(rotation));
+    fail_value("R of the calibration is not a rotation: its columns must be orthogonal and of length 1; ",
+               "R R^T differs from the identity by ", largest, ", and its determinant is ",
+               determinant(rotation));
 }
 
 /// Throws if the baseline is not along the rows. `t`: T between the cameras when both are turned to the same
@@ -38,30 +37,28 @@ void check_translation(const Vector3& t, const Vector3& given) {
   const auto said = [&] { return text("T = (", given[0], ", ", given[1], ", ", given[2], ")"); };
   const double length = std::hypot(t[0], t[1], t[2]);
   if (!(length > 0) || !std::isfinite(length))
-    fail_value(said(), " of the calibration: the cameras should stand apart");
+    fail_value(said(), " of the calibration: the cameras must be apart");
   if (std::abs(t[1]) > std::abs(t[0]))
     fail(ErrorCode::unsupported, said(),
-         " of the calibration: the cameras stand one above the other; stereo needs them side by side");
+         " of the calibration: the cameras are one above the other; stereo needs them side by side");
   if (!(std::abs(t[0]) > 0.5 * length))
     fail_value(said(),
-               " of the calibration: one camera stands before the other; stereo needs them side by side");
+               " of the calibration: one camera is in front of the other; stereo needs them side by side");
   if (t[0] > 0)
     fail_value(said(),
-               " of the calibration: the right camera stands to the left of the left one; exchange the ",
-               "images, and calibrate them so");
+               " of the calibration: the right camera is to the left of the left one; swap the images and "
+               "calibrate again");
 }
 
 Size checked_size(const StereoCalibration& calibration, Size size) {
   const Size own = calibration.size;
   if (own != Size{} && (own.width < 1 || own.height < 1))
-    fail_value("the calibration is for images of ", own.width, "x", own.height, " px");
+    fail_value("the calibration is for images of ", own, " px");
   if (size == Size{}) size = own;
-  if (size == Size{}) fail_value("the calibration has no size of the images; give it");
-  if (size.width < 1 || size.height < 1)
-    fail_value("images of ", size.width, "x", size.height, " px cannot be rectified");
+  if (size == Size{}) fail_value("the calibration lacks the size of the images; pass it");
+  if (size.width < 1 || size.height < 1) fail_value("images of ", size, " px cannot be rectified");
   if (own != Size{} && own != size)
-    fail_value("the calibration is for images of ", own.width, "x", own.height, " px, the frames are ",
-               size.width, "x", size.height);
+    fail_value("the calibration is for images of ", own, " px, the frames are ", size);
   return size;
 }
 
@@ -125,7 +122,7 @@ double smallest_focal(const StereoCalibration& calibration, const Rectification&
   };
   double above = 64;
   if (!fits(above))
-    fail_value("by this calibration the rectified views show nothing that lies in both images");
+    fail_value("with this calibration, the rectified views show nothing that is in both images");
   constexpr double step = 0.98;
   while (above > 1e-3 && fits(above * step)) above *= step;
   double below = above * step;
@@ -157,7 +154,7 @@ double largest_focal(const StereoCalibration& calibration, const Rectification& 
   show(calibration.left, left, g.cx);
   show(calibration.right, right, g.cx + g.doffs);
   if (!(focal > 0))
-    fail_value("by this calibration no rectified view shows the whole images; take a smaller alpha");
+    fail_value("with this calibration, no rectified view shows the whole images; use a smaller alpha");
   return focal;
 }
 
@@ -168,7 +165,7 @@ Rectification kept(const StereoCalibration& calibration, Size size) {
   if (!near(left.fx, left.fy, 1e-6 * left.fx) || !near(left.fx, right.fx, 1e-6 * left.fx) ||
       !near(left.fx, right.fy, 1e-6 * left.fx) || !near(left.cy, right.cy, 1e-6 * left.fx) ||
       !(left.distortion == LensDistortion{}) || !(right.distortion == LensDistortion{}))
-    fail_value("cameras of a rectified pair should have one focal length, one cy and no distortion");
+    fail_value("cameras of a rectified pair must have one focal length, one cy and no distortion");
   return {size,
           {left.fx, -calibration.translation[0], left.cx, left.cy, right.cx - left.cx},
           identity3,
@@ -179,7 +176,7 @@ Rectification kept(const StereoCalibration& calibration, Size size) {
 
 Rectification plan_rectification(const StereoCalibration& calibration, Size given, double alpha) {
   const Size size = checked_size(calibration, given);
-  if (!(alpha >= 0 && alpha <= 1)) fail_value("alpha cannot be ", alpha, "; it is 0 to 1");
+  if (!(alpha >= 0 && alpha <= 1)) fail_value("alpha cannot be ", alpha, "; it must be 0 to 1");
   check_camera(calibration.left, "left");
   check_camera(calibration.right, "right");
   check_rotation(calibration.rotation);

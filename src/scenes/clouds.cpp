@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Clouds over ground, seen by two satellites. The clouds are a layer whose opacity and height are smooth
 // functions of the position in the cloud, which makes their edges translucent. The ground has disparity 0.
-#include <cmath>
-
-#include "scenes/dye.hpp"
-#include "scenes/random.hpp"
+#include "core/views.hpp"
 #include "scenes/render.hpp"
-#include "scenes/texture.hpp"
+#include "scenes/surface.hpp"
 
 namespace parafield {
 namespace {
@@ -18,18 +15,15 @@ struct Weather {
   double least, most;  ///< range of the clouds' disparities
 
   explicit Weather(const SceneOptions& options) {
-    const auto draw = [&](std::uint64_t i, double low, double high) {
-      return low + (high - low) * to_unit(random_bits(random_bits(options.seed, 5000), i));
-    };
-    const auto sign = [&](std::uint64_t i) { return draw(i, -1, 1) < 0 ? -1.0 : 1.0; };
+    Draw draw(random_bits(options.seed, 5000));
     const auto [width, height] = options.size;
-    scale = std::clamp(std::sqrt(double(width) * height / (640.0 * 480.0)), 0.25, 4.0);
-    const double x = sign(0), y = sign(1), turn = sign(2) * draw(3, 0.003, 0.007);
+    scale = scale_of(options.size);
+    const double x = draw.sign(), y = draw.sign(), turn = draw.either_side(0.003, 0.007);
     const Affine about = Affine{1, -turn, turn, 1}.about({(width - 1) / 2.0, (height - 1) / 2.0});
-    wind = Affine{1, 0, 0, 1, x * draw(4, 2, 4) * scale, y * draw(5, 0.8, 2) * scale} * about;
-    drift = {1, 0, 0, 1, -x * draw(6, 0.3, 0.8) * scale, -y * draw(7, 0.2, 0.5) * scale};
-    least = draw(8, 5, 6) * scale;
-    most = draw(9, 13, 15) * scale;
+    wind = Affine{1, 0, 0, 1, x * draw.at(4, 2, 4) * scale, y * draw.at(5, 0.8, 2) * scale} * about;
+    drift = {1, 0, 0, 1, -x * draw.at(6, 0.3, 0.8) * scale, -y * draw.at(7, 0.2, 0.5) * scale};
+    least = draw.at(8, 5, 6) * scale;
+    most = draw.at(9, 13, 15) * scale;
   }
 };
 
@@ -81,65 +75,54 @@ struct Sky {
     return left;
   }
 
-  void paint(Row& row, int x, int y, bool right) {
+  void paint(const Canvas& canvas, int x, int y, bool right) {
     const Point here{double(x), double(y)}, at = right ? left_of(here) : here;
     const double share = opacity(at);
     const Point g = ground_to_start(here), c = to_start(at);
-    const double below = 80 + 0.5 * (ground(g.x, g.y) - 127.5), above = 175 + 0.6 * (cloud(c.x, c.y) - 127.5);
-    row.put(x, below + share * (above - below),
-            row.colored() ? ground_dye(g.x, g.y).mixed(cloud_dye(c.x, c.y), share) : Tint{});
+    const double below = 80 + 0.5 * (ground(g.x, g.y) - mean_gray),
+                 above = 175 + 0.6 * (cloud(c.x, c.y) - mean_gray);
+    canvas.put(x, y, below + share * (above - below),
+               canvas.colored() ? ground_dye(g.x, g.y).mixed(cloud_dye(c.x, c.y), share) : Tint{});
   }
 };
 
 bool is_cloud(double opacity) { return opacity >= 0.5; }
-
-/// Writes the true motion from a left or right image to the next one of the same side.
-void write_truth(Passes& passes, const Sky& now, const Sky& next, bool right, FlowField& flow,
-                 Image<std::uint8_t>& occluded) {
-  passes.run(flow.size().height, flow.size().width, [&](int y) {
-    Sky sky = now, later = next;
-    for (int x = 0; x < flow.size().width; ++x) {
-      const Point here{double(x), double(y)}, at = right ? sky.left_of(here) : here;
-      const bool cloud = is_cloud(sky.opacity(at));
-      Point match = (cloud ? sky.weather.wind : sky.weather.drift)(cloud ? at : here);
-      if (cloud && right) match.x -= later.disparity(match);
-      const bool inside = write_flow(flow, x, y, match);
-      const Point seen = right ? later.left_of(match) : match;
-      occluded(x, y) = !inside || (!cloud && is_cloud(later.opacity(seen)));
-    }
-  });
-}
 
 }  // namespace
 
 Scene render_clouds(const SceneOptions& options) {
   Scene scene;
   Passes passes(options, 2 * options.frames);
-  Sky sky(options), last = sky;  // the current pair and the previous one
+  struct Pair {
+    Sky last, now;  ///< at the times of the previous pair and the current one
+  };
+  Pair pair{Sky(options), Sky(options)};
   for (int i = 0; i < options.frames; ++i) {
     const bool right = i % 2 == 1;
     if (i > 0 && !right) {
-      last = sky;
-      sky.advance();
+      pair.last = pair.now;
+      pair.now.advance();
     }
-    FrameBuffer& frame = scene.frames.emplace_back(options.size, frame_format(options));
-    passes.run(options.size.height, options.size.width, [&](int y) {
-      Sky own = sky;
-      Row row(frame, y);
-      for (int x = 0; x < options.size.width; ++x) own.paint(row, x, y, right);
-    });
-    if (i >= 2)
-      write_truth(passes, last, sky, right, scene.flow.emplace_back(options.size, Memory::host(), false),
-                  scene.occluded.emplace_back(options.size));
+    const Canvas canvas(add_frame(scene, options));
+    passes.pixels(options.size, pair.now, [&](Sky& sky, int x, int y) { sky.paint(canvas, x, y, right); });
+    if (i >= 2) {
+      const Truth truth(scene, options.size);
+      passes.pixels(options.size, pair, [&](Pair& own, int x, int y) {
+        Sky &sky = own.last, &later = own.now;
+        const Point here{double(x), double(y)}, at = right ? sky.left_of(here) : here;
+        const bool cloud = is_cloud(sky.opacity(at));
+        Point match = (cloud ? sky.weather.wind : sky.weather.drift)(cloud ? at : here);
+        if (cloud && right) match.x -= later.disparity(match);
+        truth.put(x, y, match,
+                  [&] { return !cloud && is_cloud(later.opacity(right ? later.left_of(match) : match)); });
+      });
+    }
     if (!right) continue;
     DisparityField& field = scene.disparity.emplace_back(options.size, Memory::host(), false);
-    passes.run(options.size.height, options.size.width, [&](int y) {
-      Sky own = sky;
-      for (int x = 0; x < options.size.width; ++x) {
-        const Point here{double(x), double(y)};
-        field.d(x, y) = is_cloud(own.opacity(here)) ? float(own.disparity(here)) : 0.0f;
-        field.valid(x, y) = 1;
-      }
+    passes.pixels(options.size, pair.now, [&](Sky& sky, int x, int y) {
+      const Point here{double(x), double(y)};
+      field.d(x, y) = is_cloud(sky.opacity(here)) ? float(sky.disparity(here)) : 0.0f;
+      field.valid(x, y) = 1;
     });
   }
   return scene;

@@ -4,12 +4,10 @@
 // the next camera. The camera is level, which means that each image column looks along one vertical plane. A
 // pixel never sees a nearer point than a lower pixel of the same column, so its search starts where the lower
 // pixel's search ended.
-#include <algorithm>
-#include <cmath>
 #include <limits>
 
+#include "core/views.hpp"
 #include "scenes/landscape.hpp"
-#include "scenes/random.hpp"
 #include "scenes/render.hpp"
 
 namespace parafield {
@@ -51,20 +49,17 @@ struct Camera {
 
 /// The camera of a frame on its flight along the valley.
 Camera flying_camera(const Landscape& terrain, const SceneOptions& options, int frame) {
-  const auto draw = [&](std::uint64_t i, double low, double high) {
-    return low + (high - low) * to_unit(random_bits(random_bits(options.seed, 2000), i));
-  };
+  Draw draw(random_bits(options.seed, 2000));
   const double focal = focal_length(options.size);
   // In tiny images the camera flies faster, because otherwise nothing would move.
-  const double speed = std::clamp(128 / focal, 1.0, 16.0) * draw(0, 0.022, 0.028);
-  const double wind =
-      (draw(1, -1, 1) < 0 ? -1 : 1) * draw(2, 0.0028, 0.0042) * std::clamp(128 / focal, 1.0, 4.0);
+  const double speed = std::clamp(128 / focal, 1.0, 16.0) * draw.between(0.022, 0.028);
+  const double wind = draw.either_side(0.0028, 0.0042) * std::clamp(128 / focal, 1.0, 4.0);
   Camera camera;
-  camera.z = draw(3, 0, 100) + frame * speed;
+  camera.z = draw.between(0, 100) + frame * speed;
   Landscape landscape = terrain;
   camera.x = landscape.middle(camera.z);
   camera.height = 1;
-  const double turn = (landscape.middle(camera.z + 2.5) - camera.x) / 2.5 + draw(4, -0.12, 0.12);
+  const double turn = (landscape.middle(camera.z + 2.5) - camera.x) / 2.5 + draw.between(-0.12, 0.12);
   const double length = std::sqrt(1 + turn * turn);
   camera.ahead_x = turn / length;
   camera.ahead_z = 1 / length;
@@ -106,12 +101,6 @@ class Eye {
     }
     return depth;
   }
-
-  /// Gray value of a pixel, and its color if the frame is colored.
-  struct Seen {
-    double gray;
-    Tint tint;
-  };
 
   Seen ground(const Camera::Ray& ray, double depth, double finer, bool colored) {
     const double x = camera_.x + depth * ray.x, z = camera_.z + depth * ray.z;
@@ -207,21 +196,6 @@ Image<double> find_depth(Passes& passes, const Landscape& landscape, const Camer
   return depth;
 }
 
-void paint(Passes& passes, const Landscape& landscape, const Camera& camera, const Image<double>& depth,
-           bool fine, FrameBuffer& frame) {
-  const double finer = fine ? 1 : 7;
-  passes.run(frame.size().height, frame.size().width, [&](int y) {
-    Eye eye(landscape, camera);
-    Row row(frame, y);
-    for (int x = 0; x < frame.size().width; ++x) {
-      const Camera::Ray ray = camera.ray(x, y);
-      const Eye::Seen seen =
-          depth(x, y) < infinity ? eye.ground(ray, depth(x, y), finer, row.colored()) : eye.sky(ray, finer);
-      row.put(x, seen.gray, seen.tint);
-    }
-  });
-}
-
 /// Pixel of the next camera that sees the point that is seen at (x, y) now.
 Pixel follow(const Camera& now, const Camera& next, int x, int y, double depth) {
   const Camera::Ray ray = now.ray(x, y);
@@ -233,33 +207,23 @@ Pixel follow(const Camera& now, const Camera& next, int x, int y, double depth) 
   return {pixel.x, pixel.y, infinity};
 }
 
-void write_truth(Passes& passes, const Landscape& landscape, const Camera& now, const Image<double>& depth,
-                 const Camera& next, const Image<double>& next_depth, FlowField& flow,
-                 Image<std::uint8_t>& occluded) {
-  const Size size = flow.size();
-  passes.run(size.height, size.width, [&](int y) {
-    Eye eye(landscape, next);
-    for (int x = 0; x < size.width; ++x) {
-      const Pixel match = follow(now, next, x, y, depth(x, y));
-      occluded(x, y) = 1;
-      if (!write_flow(flow, x, y, {match.x, match.y})) continue;
-      // Is anything in front of the point in the next frame? The search starts at the depth of the pixels
-      // below, which is smaller, and nothing is in front of that depth.
-      const int left = int(match.x), right = std::min(left + 1, size.width - 1),
-                below = std::min(int(match.y) + 1, size.height - 1);
-      const double start = std::min(next_depth(left, below), next_depth(right, below));
-      // The search ends half a pixel's width before the point itself.
-      const double end = match.depth < infinity ? match.depth * (1 - 0.5 / next.focal) : farthest;
-      occluded(x, y) =
-          start < end && eye.first_hit(next.ray(match.x, match.y), 0.999 * start, end) < infinity;
-    }
-  });
+/// Whether something is in front of the point that a pixel inside the image shows.
+bool is_hidden(Eye& eye, const Camera& camera, const Image<double>& depth, const Pixel& pixel) {
+  // The search starts at the depth of the pixels below, which is smaller: nothing is in front of it.
+  const auto [width, height] = depth.size();
+  const int left = int(pixel.x), right = std::min(left + 1, width - 1),
+            below = std::min(int(pixel.y) + 1, height - 1);
+  const double start = std::min(depth(left, below), depth(right, below));
+  // It ends half a pixel's width before the point itself.
+  const double end = pixel.depth < infinity ? pixel.depth * (1 - 0.5 / camera.focal) : farthest;
+  return start < end && eye.first_hit(camera.ray(pixel.x, pixel.y), 0.999 * start, end) < infinity;
 }
 
 Scene render_views(const SceneOptions& options,
                    Camera camera_of(const Landscape&, const SceneOptions&, int frame)) {
   const Landscape landscape(random_bits(options.seed, 3000), 1 / focal_length(options.size));
 
+  const double finer = options.fine ? 1 : 7;
   Scene scene;
   Passes passes(options, 3 * options.frames - 1);
   Camera last;
@@ -267,15 +231,23 @@ Scene render_views(const SceneOptions& options,
   for (int i = 0; i < options.frames; ++i) {
     const Camera camera = camera_of(landscape, options, i);
     Image<double> depth = find_depth(passes, landscape, camera, options.size);
-    paint(passes, landscape, camera, depth, options.fine,
-          scene.frames.emplace_back(options.size, frame_format(options)));
     Image<float>& stored = scene.depth.emplace_back(options.size);
-    for (int y = 0; y < options.size.height; ++y)
-      for (int x = 0; x < options.size.width; ++x) stored(x, y) = float(depth(x, y));
-    if (i > 0)
-      write_truth(passes, landscape, last, last_depth, camera, depth,
-                  scene.flow.emplace_back(options.size, Memory::host(), false),
-                  scene.occluded.emplace_back(options.size));
+    for_each_pixel(options.size, [&](int x, int y) { stored(x, y) = float(depth(x, y)); });
+    const Canvas canvas(add_frame(scene, options));
+    const Eye now(landscape, camera);
+    passes.pixels(options.size, now, [&](Eye& eye, int x, int y) {
+      const Camera::Ray ray = camera.ray(x, y);
+      const Seen seen = depth(x, y) < infinity ? eye.ground(ray, depth(x, y), finer, canvas.colored())
+                                               : eye.sky(ray, finer);
+      canvas.put(x, y, seen.gray, seen.tint);
+    });
+    if (i > 0) {
+      const Truth truth(scene, options.size);
+      passes.pixels(options.size, now, [&](Eye& eye, int x, int y) {
+        const Pixel match = follow(last, camera, x, y, last_depth(x, y));
+        truth.put(x, y, {match.x, match.y}, [&] { return is_hidden(eye, camera, depth, match); });
+      });
+    }
     last = camera;
     last_depth = std::move(depth);
   }
@@ -291,11 +263,10 @@ Scene render_stereo(const SceneOptions& options) {
   const double factor = focal_length(options.size) * stereo_baseline;
   for (std::size_t i = 0; i + 1 < scene.depth.size(); i += 2) {
     DisparityField& field = scene.disparity.emplace_back(options.size, Memory::host(), false);
-    for (int y = 0; y < options.size.height; ++y)
-      for (int x = 0; x < options.size.width; ++x) {
-        field.d(x, y) = float(factor / double(scene.depth[i](x, y)));
-        field.valid(x, y) = 1;
-      }
+    for_each_pixel(options.size, [&](int x, int y) {
+      field.d(x, y) = float(factor / double(scene.depth[i](x, y)));
+      field.valid(x, y) = 1;
+    });
   }
   return scene;
 }

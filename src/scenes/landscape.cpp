@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "scenes/landscape.hpp"
 
-#include <cmath>
-
-#include "scenes/random.hpp"
-
 namespace parafield {
 namespace {
 

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include <array>
-#include <cstdint>
 #include <vector>
 
-#include "scenes/dye.hpp"
-#include "scenes/noise.hpp"
+#include "scenes/surface.hpp"
 
 namespace parafield {
 

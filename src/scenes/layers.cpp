@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include <cstring>
-
-#include "scenes/dye.hpp"
-#include "scenes/facade.hpp"
-#include "scenes/random.hpp"
+#include "core/views.hpp"
 #include "scenes/render.hpp"
-#include "scenes/texture.hpp"
+#include "scenes/surface.hpp"
 
 namespace parafield {
 namespace {
@@ -28,50 +24,24 @@ std::size_t nearest(std::span<const Placed> placed, Point p) {
   return i;
 }
 
-/// Paints the layers over the picture, which replaces the last layer, or all layers if there is no picture.
-void paint(Passes& passes, std::span<const Placed> placed, const FrameBuffer& picture, FrameBuffer& frame) {
-  const bool has_picture = picture.size() != Size{};
-  const std::size_t row_bytes =
-      std::size_t(frame.size().width) * std::size_t(bytes_per_pixel(frame.format()));
-  passes.run(frame.size().height, frame.size().width, [&](int y) {
-    Row row(frame, y);
-    if (has_picture) std::memcpy(frame.row(y), picture.row(y), row_bytes);
-    for (std::size_t i = placed.size() - has_picture; i-- > 0;) {
-      Placed layer = placed[i];  // a copy for this thread
-      for (int x = 0; x < frame.size().width; ++x) {
-        const Point start = layer.to_start({double(x), double(y)});
-        if (!layer.layer.shape.contains(start)) continue;
-        const double texture = layer.texture(start.x, start.y), windows = layer.layer.windows;
-        row.put(x, (windows > 0 ? facade_gray(texture, start, windows) : texture) + layer.layer.light,
-                row.colored() ? layer.dye(start.x, start.y) : Tint{});
-      }
-    }
+/// Paints the layers, without the last one if the frame already shows a picture in its place.
+void paint(Passes& passes, const std::vector<Placed>& placed, bool has_picture, FrameBuffer& frame) {
+  const Canvas canvas(frame);
+  passes.pixels(frame.size(), placed, [&](std::vector<Placed>& own, int x, int y) {
+    const Point p{double(x), double(y)};
+    const std::size_t i = nearest(own, p);
+    if (has_picture && i + 1 == own.size()) return;
+    auto& [layer, texture, dye, step, to_start] = own[i];
+    const Point start = to_start(p);
+    const double gray = texture(start.x, start.y);
+    canvas.put(x, y, (layer.windows > 0 ? facade_gray(gray, start, layer.windows) : gray) + layer.light,
+               canvas.colored() ? dye(start.x, start.y) : Tint{});
   });
-}
-
-/// Writes the truth from the frame `now` to the frame `next`.
-void write_truth(Passes& passes, std::span<const Placed> now, std::span<const Placed> next, FlowField& flow,
-                 Image<std::uint8_t>& occluded) {
-  passes.run(flow.size().height, flow.size().width, [&](int y) {
-    for (int x = 0; x < flow.size().width; ++x) {
-      const Point p{double(x), double(y)};
-      const std::size_t layer = nearest(now, p);
-      const Point match = now[layer].step(p);
-      occluded(x, y) = !write_flow(flow, x, y, match) || nearest(next, match) < layer;
-    }
-  });
-}
-
-/// 1 where a layer other than the last one is seen.
-void write_moving(std::span<const Placed> placed, Image<std::uint8_t>& moving) {
-  for (int y = 0; y < moving.size().height; ++y)
-    for (int x = 0; x < moving.size().width; ++x)
-      moving(x, y) = nearest(placed, {double(x), double(y)}) + 1 < placed.size();
 }
 
 }  // namespace
 
-Scene render_layers(const LayeredScene& layered, const SceneOptions& options, const FrameBuffer& picture) {
+Scene render_layers(const LayeredScene& layered, const SceneOptions& options) {
   const std::vector<Layer> layers = scene_layers(layered, options.size, options.seed);
   const std::uint64_t colors = random_bits(options.seed, 4000);
   const std::size_t ground = layers.size() - 1;
@@ -82,18 +52,38 @@ Scene render_layers(const LayeredScene& layered, const SceneOptions& options, co
          .texture = {random_bits(options.seed, i), {options.fine, layers[i].coarse}},
          .dye = i == ground || layers[i].camouflaged ? Dye::ground(colors, ground) : Dye::object(colors, i)});
 
+  FrameBuffer picture;  // the first view of the fly-through, which replaces the last layer
+  if (layered.before_landscape) {
+    SceneOptions view = options;
+    view.frames = 1;
+    view.progress = {};
+    picture = std::move(render_flythrough(view).frames[0]);
+  }
+
   Scene scene;
   Passes passes(options, 2 * options.frames - 1);
   for (int i = 0; i < options.frames; ++i) {
-    paint(passes, placed, picture, scene.frames.emplace_back(options.size, frame_format(options)));
-    if (layered.before_landscape && i > 0) write_moving(placed, scene.moving.emplace_back(options.size));
+    FrameBuffer& frame = add_frame(scene, options);
+    if (layered.before_landscape) frame = picture.to({});
+    paint(passes, placed, layered.before_landscape, frame);
+    if (layered.before_landscape && i > 0) {
+      Image<std::uint8_t>& moving = scene.moving.emplace_back(options.size);
+      for_each_pixel(options.size, [&](int x, int y) {
+        moving(x, y) = nearest(placed, {double(x), double(y)}) != ground;
+      });
+    }
     if (i + 1 == options.frames) break;
     for (std::size_t j = 0; j < placed.size(); ++j)
       placed[j].step = step_of(layers[j], j == ground && ground > 0, options, i);
     const std::vector<Placed> now = placed;
     for (Placed& layer : placed) layer.to_start = layer.to_start * layer.step.inverse();
-    write_truth(passes, now, placed, scene.flow.emplace_back(options.size, Memory::host(), false),
-                scene.occluded.emplace_back(options.size));
+    const Truth truth(scene, options.size);
+    passes.pixels(options.size, now, [&](const std::vector<Placed>& own, int x, int y) {
+      const Point p{double(x), double(y)};
+      const std::size_t layer = nearest(own, p);
+      const Point match = own[layer].step(p);
+      truth.put(x, y, match, [&] { return nearest(placed, match) < layer; });
+    });
   }
   return scene;
 }

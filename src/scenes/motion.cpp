@@ -1,46 +1,27 @@
 // SPDX-License-Identifier: MIT
 #include "scenes/motion.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <functional>
 #include <limits>
 
-#include "scenes/random.hpp"
+#include "scenes/noise.hpp"
 
 namespace parafield {
 
-/// Random numbers and lengths for a scene's motion. Pixels depend on them, which is why only + - * / and sqrt
-/// are used: they give the same bits on every machine.
-class Draw {
+/// Random numbers and lengths for a scene's motion.
+class LayerDraw : public Draw {
  public:
-  Draw(Size size, std::uint64_t seed) : size_(size), key_(random_bits(seed, 1000)) {}
-
-  double between(double low, double high) {
-    return low + (high - low) * to_unit(random_bits(key_, count_++));
-  }
-  double sign() { return between(-1, 1) < 0 ? -1 : 1; }
-  double either_side(double low, double high) {
-    const double side = sign();
-    return side * between(low, high);
-  }
+  LayerDraw(Size size, std::uint64_t seed) : Draw(random_bits(seed, 1000)), size_(size) {}
 
   Point center() const { return {(size_.width - 1) / 2.0, (size_.height - 1) / 2.0}; }
   double width() const { return size_.width; }
   double height() const { return size_.height; }
   double shorter_side() const { return std::min(size_.width, size_.height); }
-
-  /// Factor for shifts and widths of thin objects, which are given for 640x480. It grows with the side of the
-  /// image within limits, so that motion neither vanishes nor exceeds usual search ranges.
-  double scale() const {
-    return std::clamp(std::sqrt(double(size_.width) * size_.height / (640.0 * 480.0)), 0.25, 4.0);
-  }
+  double scale() const { return scale_of(size_); }
   Affine shift(double x, double y) const { return {1, 0, 0, 1, x * scale(), y * scale()}; }
 
  private:
   Size size_;
-  std::uint64_t key_;
-  std::uint64_t count_ = 0;
 };
 
 namespace {
@@ -57,23 +38,23 @@ Affine rotation(double angle) {
 constexpr double degree = 0.017453292519943295;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-std::vector<Layer> translation(Draw draw) {
+std::vector<Layer> translation(LayerDraw draw) {
   const double x = draw.either_side(1.5, 4), y = draw.either_side(0.8, 2.5);
   return {{draw.shift(x, y), {}}};
 }
 
-std::vector<Layer> turning(Draw draw) {
+std::vector<Layer> turning(LayerDraw draw) {
   return {{rotation(draw.either_side(0.5, 0.9) * degree).about(draw.center()), {}}};
 }
 
 /// A zoom toward the viewer. Texture that shrinks would soon be finer than the pixels.
-std::vector<Layer> zoom(Draw draw) {
+std::vector<Layer> zoom(LayerDraw draw) {
   const double factor = draw.between(1.008, 1.016);
   return {{Affine{factor, 0, 0, factor}.about(draw.center()), {}}};
 }
 
 /// A stretch, a shear and a shift. The shears have opposite signs so that no direction shrinks for long.
-std::vector<Layer> affine(Draw draw) {
+std::vector<Layer> affine(LayerDraw draw) {
   const double turn = draw.sign();
   const Affine linear{1 + draw.between(0.004, 0.010), -turn * draw.between(0.004, 0.009),
                       turn * draw.between(0.004, 0.009), 1 + draw.between(-0.002, 0.004)};
@@ -82,7 +63,7 @@ std::vector<Layer> affine(Draw draw) {
 }
 
 /// An ellipse that moves and rotates over a background that moves the opposite way.
-std::vector<Layer> layers(Draw draw) {
+std::vector<Layer> layers(LayerDraw draw) {
   const double x = draw.sign(), y = draw.sign();
   const double back_x = -x * draw.between(0.8, 2), back_y = -y * draw.between(0.3, 1.2);
   const double front_x = x * draw.between(2, 4.5), front_y = y * draw.between(1, 2.5);
@@ -94,7 +75,7 @@ std::vector<Layer> layers(Draw draw) {
 }
 
 /// A thin vertical pole, as tall as the image, over a background that moves the opposite way.
-std::vector<Layer> pole(Draw draw) {
+std::vector<Layer> pole(LayerDraw draw) {
   const double x = draw.sign(), y = draw.sign();
   const double front_x = x * draw.between(2.5, 4.5), front_y = y * draw.between(0.4, 1.2);
   const double back_x = -x * draw.between(0.8, 2), back_y = -y * draw.between(0.3, 1);
@@ -105,7 +86,7 @@ std::vector<Layer> pole(Draw draw) {
 
 /// A near object passes a camera that turns fast: everything moves in the same direction, the near object
 /// farther.
-std::vector<Layer> large(Draw draw) {
+std::vector<Layer> large(LayerDraw draw) {
   const double x = draw.sign(), y = draw.sign();
   const double far_x = x * draw.between(40, 48), far_y = y * draw.between(4, 10);
   const double near_x = x * draw.between(60, 74), near_y = y * draw.between(10, 20);
@@ -118,7 +99,7 @@ std::vector<Layer> large(Draw draw) {
 /// A vertical bar, as tall as the image, that moves six times as far as the background, like the pole of Kim,
 /// Hwangbo and Kanade (2009, figures 3 to 5). At 320x240 it is 4 px wide and moves by 12 px, and the
 /// background moves by 2.
-std::vector<Layer> bar_over_background(Draw draw, double light, bool camouflaged) {
+std::vector<Layer> bar_over_background(LayerDraw draw, double light, bool camouflaged) {
   const double x = draw.sign();
   const Point center{draw.center().x - x * draw.between(0.02, 0.2) * draw.width(), 0};
   const Shape shape{center, 4 * draw.scale(), infinity};
@@ -128,12 +109,12 @@ std::vector<Layer> bar_over_background(Draw draw, double light, bool camouflaged
           {across ? draw.shift(shift, 0) : draw.shift(0, shift), {}}};
 }
 
-std::vector<Layer> bar(Draw draw) { return bar_over_background(draw, 45, false); }
-std::vector<Layer> camouflage(Draw draw) { return bar_over_background(draw, 0, true); }
+std::vector<Layer> bar(LayerDraw draw) { return bar_over_background(draw, 45, false); }
+std::vector<Layer> camouflage(LayerDraw draw) { return bar_over_background(draw, 0, true); }
 
 /// Similar to the merry-go-round of Kim, Hwangbo and Kanade (figures 6 and 7): everything moves to one side,
 /// near objects farther. Thin poles are at different depths, and about half of them carry a load.
-std::vector<Layer> poles(Draw draw) {
+std::vector<Layer> poles(LayerDraw draw) {
   const double x = draw.sign(), slope = draw.between(-0.1, 0.1);
   const double width = draw.width(), height = draw.height(), side = draw.shorter_side();
   const auto step = [&](double low, double high) {
@@ -170,7 +151,7 @@ std::vector<Layer> poles(Draw draw) {
 }
 
 /// Balloons of different sizes, blown to one side. Near balloons are larger and move farther.
-std::vector<Layer> balloons(Draw draw) {
+std::vector<Layer> balloons(LayerDraw draw) {
   const double x = draw.sign(), side = draw.shorter_side();
   constexpr int count = 5;
   std::vector<Layer> list;
@@ -188,7 +169,7 @@ std::vector<Layer> balloons(Draw draw) {
 
 /// Two facades of identical windows, seen by a camera that moves sideways and toward them. Each window looks
 /// like its neighbor, 8 or 12 px away, and moves by less than that distance.
-std::vector<Layer> facade(Draw draw) {
+std::vector<Layer> facade(LayerDraw draw) {
   const double x = draw.sign(), y = draw.either_side(0.2, 0.6);
   const double far_x = x * draw.between(1, 1.8), near_x = x * draw.between(2.5, 4);
   const auto towards = [&](double factor) { return Affine{factor, 0, 0, factor}.about(draw.center()); };
@@ -229,7 +210,7 @@ Affine step_of(const Layer& layer, bool ground, const SceneOptions& options, int
     case Pace::accelerating:
       return part_of(layer.step, 0.4 + 0.3 * pair);
     case Pace::shaking: {
-      Draw draw(options.size, random_bits(options.seed, 5000 + std::uint64_t(pair)));
+      LayerDraw draw(options.size, random_bits(options.seed, 5000 + std::uint64_t(pair)));
       const double x = draw.between(-2, 2), y = draw.between(-2, 2);
       return draw.shift(x, y) * layer.step;
     }
@@ -243,7 +224,7 @@ Affine step_of(const Layer& layer, bool ground, const SceneOptions& options, int
 std::span<const LayeredScene> layered_scenes() { return list; }
 
 std::vector<Layer> scene_layers(const LayeredScene& scene, Size size, std::uint64_t seed) {
-  return scene.layers(Draw(size, seed));
+  return scene.layers(LayerDraw(size, seed));
 }
 
 }  // namespace parafield

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include <string_view>
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "parafield/scenes.hpp"
@@ -31,11 +32,17 @@ struct Layer {
   double windows = 0;        ///< px between the windows of a facade; 0 = texture without windows
 };
 
-class Draw;
+/// Factor for lengths and motions that are given for 640x480. It grows with the side of the image within
+/// limits, so that motion neither vanishes nor exceeds usual search ranges.
+inline double scale_of(Size size) {
+  return std::clamp(std::sqrt(double(size.width) * size.height / (640.0 * 480.0)), 0.25, 4.0);
+}
+
+class LayerDraw;
 
 struct LayeredScene {
   SceneInfo info;
-  std::vector<Layer> (*layers)(Draw);
+  std::vector<Layer> (*layers)(LayerDraw);
   /// The last layer is still and is replaced by a view of the fly-through. The scene has true masks.
   bool before_landscape = false;
 };

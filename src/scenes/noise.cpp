@@ -4,8 +4,6 @@
 #include <array>
 #include <cmath>
 
-#include "scenes/random.hpp"
-
 namespace parafield {
 namespace {
 

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "scenes/random.hpp"
-
 namespace parafield {
 namespace {
 
@@ -58,16 +56,13 @@ double Passer::shadow(Point pixel) const {
 
 Passers::Passers(const SceneOptions& options) : size_(options.size), key_(random_bits(options.seed, 6000)) {
   using Kind = Passer::Kind;
-  std::uint64_t count = 0;
-  const auto between = [&](double low, double high) {
-    return low + (high - low) * to_unit(random_bits(random_bits(key_, 0), count++));
-  };
+  Draw draw(random_bits(key_, 0));
   const double scale = std::clamp(size_.width / 640.0, 0.05, 8.0);
-  const double side = between(-1, 1) < 0 ? -1 : 1;
+  const double side = draw.sign();
   const auto add = [&](Kind kind, double foot, double height, double slowest, double direction) {
-    lanes_.push_back({kind, foot + between(-0.01, 0.01), height * between(0.9, 1.1),
-                      scale * slowest * between(0.9, 1.2), direction, between(-0.03, 0.03), between(0, 1),
-                      between(15, 60)});
+    lanes_.push_back({kind, foot + draw.between(-0.01, 0.01), height * draw.between(0.9, 1.1),
+                      scale * slowest * draw.between(0.9, 1.2), direction, draw.between(-0.03, 0.03),
+                      draw.between(0, 1), draw.between(15, 60)});
   };
   add(Kind::walker, 0.43, 0.11, 1.6, side);
   add(Kind::car, 0.53, 0.13, 4.2, side);
@@ -92,11 +87,9 @@ std::vector<Passer> Passers::at(int frame) const {
     const double period = way / lane.speed + lane.stop + lane.gap;
     const double time = frame + lane.start * period, number = std::floor(time / period);
     passer.key = random_bits(random_bits(key_, 1 + i), std::uint64_t(number));
-    const auto between = [&](std::uint64_t index, double low, double high) {
-      return low + (high - low) * to_unit(random_bits(passer.key, index));
-    };
-    const double speed = lane.speed * between(0, 1, 1.3);
-    const double until_stop = way * between(1, 0.42, 0.58) / speed, since = time - number * period;
+    const Draw draw(passer.key);
+    const double speed = lane.speed * draw.at(0, 1, 1.3);
+    const double until_stop = way * draw.at(1, 0.42, 0.58) / speed, since = time - number * period;
     const double walked = speed * (since < until_stop ? since : std::max(since - lane.stop, until_stop));
     if (walked > way) continue;
     const double x = walked - reach, height = passer.height;
@@ -106,8 +99,8 @@ std::vector<Passer> Passers::at(int frame) const {
     passer.stride = wave(walked / (0.9 * height));
     const double side =
         (std::int64_t(number) + std::int64_t(i)) % 2 == 0 ? 1 : -1;  // bright and dark alternate
-    passer.light = 120 + side * between(2, 45, 85);
-    passer.other = lane.kind == Passer::Kind::car ? 40 : 120 + (between(3, -1, 1) < 0 ? -65 : 65);
+    passer.light = 120 + side * draw.at(2, 45, 85);
+    passer.other = lane.kind == Passer::Kind::car ? 40 : 120 + (draw.at(3, -1, 1) < 0 ? -65 : 65);
     list.push_back(passer);
   }
   return list;

@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include <cmath>
-#include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "parafield/scenes.hpp"
 #include "scenes/affine.hpp"
+#include "scenes/noise.hpp"
 
 namespace parafield {
-
-/// A wave of period 1 between -1 and 1, made of two parabolas in place of a sine, which gives the same bits
-/// on every machine.
-inline double wave(double turns) {
-  const double u = 2 * (turns - std::floor(turns)) - 1;  // -1..1
-  return -4 * u * (1 - std::abs(u));
-}
 
 /// A walker, a car or a dog that crosses the square, at the time of one frame.
 struct Passer {

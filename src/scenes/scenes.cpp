@@ -1,101 +1,93 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 
-#include "core/fail.hpp"
 #include "core/views.hpp"
 #include "scenes/render.hpp"
 
 namespace parafield {
+namespace {
 
-constexpr SceneInfo flythrough{"flythrough",
-                               "a camera flies along a valley under drifting clouds; depth, occlusion"};
-constexpr SceneInfo stereo{
-    "stereo",
-    "the same valley from two cameras side by side: frames 0 and 1 are the left and the "
-    "right image, and so on; true disparities, depth, occlusion"};
+/// A scene that is not made of flat layers.
+struct SolidScene {
+  SceneInfo info;
+  Scene (*render)(const SceneOptions& options);
+  bool has_conditions = false;
+};
+constexpr SolidScene solid_scenes[] = {
+    {{"flythrough", "a camera flies along a valley under drifting clouds; depth, occlusion"},
+     render_flythrough},
+    {{"stereo",
+      "the same valley from two cameras side by side: frames 0 and 1 are the left and the right image, and "
+      "so on; true disparities, depth, occlusion"},
+     render_stereo},
+    {{"clouds",
+      "clouds with translucent edges over ground, both moving, from two sides: frames 0 and 1 are left and "
+      "right, frames 2 and 3 the next pair; flow goes to the next frame of the same side; true disparities"},
+     render_clouds},
+    {{"square", "walkers, cars and a dog cross a square before a still camera, under `conditions`; masks"},
+     render_square,
+     true},
+};
 
-constexpr SceneInfo clouds{
-    "clouds",
-    "clouds with translucent edges over ground, both moving, from two sides: frames 0 and 1 are left and "
-    "right, frames 2 and 3 the next pair; flow goes to the next frame of the same side; true disparities"};
+/// Value of an enum by its name. `none` and `known` are the parts of the message for an unknown name.
+template <class Enum>
+Enum named(std::string_view name, const char* none, const char* known) {
+  constexpr auto names = names_of(Enum{});
+  const auto found = std::ranges::find(names, name);
+  if (found == names.end()) fail_value(none, " '", name, "'; ", known, " ", joined(names));
+  return Enum(found - names.begin());
+}
 
-constexpr SceneInfo square{
-    "square", "walkers, cars and a dog cross a square before a still camera, under `conditions`; masks"};
+template <class Enum>
+std::string_view name_of(Enum value) {
+  return names_of(value)[std::size_t(value)];
+}
+
+}  // namespace
 
 std::span<const SceneInfo> scenes() {
   static const auto infos = [] {
     std::vector<SceneInfo> list;
     for (const LayeredScene& scene : layered_scenes()) list.push_back(scene.info);
-    list.push_back(flythrough);
-    list.push_back(stereo);
-    list.push_back(clouds);
-    list.push_back(square);
+    for (const SolidScene& scene : solid_scenes) list.push_back(scene.info);
     return list;
   }();
   return infos;
 }
 
-/// The first view of the fly-through, the background of layered scenes. It reports no progress of its own.
-static FrameBuffer picture_behind(const LayeredScene& scene, SceneOptions options) {
-  if (!scene.before_landscape) return {};
-  options.frames = 1;
-  options.progress = {};
-  return std::move(render_flythrough(options).frames[0]);
-}
-
-static std::string joined(std::span<const std::string_view> names) {
-  std::string text;
-  for (const std::string_view name : names) text += (text.empty() ? "" : ", ") + std::string(name);
-  return text;
-}
-
-Pace pace_named(std::string_view name) {
-  constexpr auto names = names_of(Pace{});
-  const auto found = std::ranges::find(names, name);
-  if (found == names.end())
-    fail(ErrorCode::invalid_argument, "there is no pace '", name, "'; the paces are ", joined(names));
-  return Pace(found - names.begin());
-}
+Pace pace_named(std::string_view name) { return named<Pace>(name, "there is no pace", "the paces are"); }
 
 Conditions conditions_named(std::string_view name) {
-  constexpr auto names = names_of(Conditions{});
-  const auto found = std::ranges::find(names, name);
-  if (found == names.end())
-    fail(ErrorCode::invalid_argument, "there are no conditions '", name, "'; allowed: ", joined(names));
-  return Conditions(found - names.begin());
+  return named<Conditions>(name, "there are no conditions", "allowed:");
 }
 
 Scene render_scene(std::string_view name, const SceneOptions& options) {
-  if (options.size.width < 1 || options.size.height < 1)
-    fail(ErrorCode::invalid_argument, "size cannot be ", options.size.width, "x", options.size.height,
-         "; a scene has at least 1x1 pixels");
-  if (std::int64_t(options.size.width) * options.size.height > most_pixels)
-    fail(ErrorCode::invalid_argument, "size cannot be ", options.size.width, "x", options.size.height,
-         "; a scene has at most ", most_pixels, " pixels");
-  if (options.frames < 1)
-    fail(ErrorCode::invalid_argument, "frames cannot be ", options.frames, "; a scene has at least 1");
-  if (options.pace != Pace::steady &&
-      (name == flythrough.name || name == stereo.name || name == clouds.name || name == square.name))
-    fail(ErrorCode::invalid_argument, "pace cannot be ", names_of(Pace{})[std::size_t(options.pace)],
-         " in the scene ", name, "; allowed: ", names_of(Pace{})[0]);
-  if (options.conditions != Conditions::steady && name != square.name)
-    fail(ErrorCode::invalid_argument, "conditions cannot be ",
-         names_of(Conditions{})[std::size_t(options.conditions)], " in the scene ", name,
-         "; allowed: ", names_of(Conditions{})[0], " (the scene ", square.name, " has others)");
-  if (name == flythrough.name) return render_flythrough(options);
-  if (name == stereo.name) return render_stereo(options);
-  if (name == clouds.name) return render_clouds(options);
-  if (name == square.name) return render_square(options);
-  for (const LayeredScene& scene : layered_scenes()) {
-    if (name != scene.info.name) continue;
-    if (scene.before_landscape && options.pace == Pace::shaking)
-      fail(ErrorCode::invalid_argument, "pace cannot be shaking in the scene ", name,
-           ", whose camera stands still; allowed: steady, accelerating, stop-and-go");
-    return render_layers(scene, options, picture_behind(scene, options));
+  const auto& [size, frames, seed, fine, color, pace, conditions, progress] = options;
+  if (size.width < 1 || size.height < 1)
+    fail_value("size cannot be ", size, "; a scene has at least 1x1 pixels");
+  if (std::int64_t(size.width) * size.height > most_pixels)
+    fail_value("size cannot be ", size, "; a scene has at most ", most_pixels, " pixels");
+  if (frames < 1) fail_value("frames cannot be ", frames, "; a scene has at least 1");
+  const auto solid =
+      std::ranges::find(solid_scenes, name, [](const SolidScene& one) { return one.info.name; });
+  const bool is_solid = solid != std::end(solid_scenes);
+  if (pace != Pace::steady && is_solid)
+    fail_value("pace cannot be ", name_of(pace), " in the scene ", name, "; allowed: steady");
+  if (conditions != Conditions::steady && !(is_solid && solid->has_conditions))
+    fail_value("conditions cannot be ", name_of(conditions), " in the scene ", name,
+               "; allowed: steady (the scene square has others)");
+  if (is_solid) return solid->render(options);
+  const auto layered =
+      std::ranges::find(layered_scenes(), name, [](const LayeredScene& one) { return one.info.name; });
+  if (layered == layered_scenes().end()) {
+    std::vector<std::string_view> known;
+    for (const SceneInfo& info : scenes()) known.push_back(info.name);
+    fail_value("there is no scene '", name, "'; the scenes are ", joined(known));
   }
-  std::vector<std::string_view> known;
-  for (const SceneInfo& info : scenes()) known.push_back(info.name);
-  fail(ErrorCode::invalid_argument, "there is no scene '", name, "'; the scenes are ", joined(known));
+  if (layered->before_landscape && pace == Pace::shaking)
+    fail_value("pace cannot be shaking in the scene ", name,
+               ", whose camera stands still; allowed: steady, accelerating, stop-and-go");
+  return render_layers(*layered, options);
 }
 
 }  // namespace parafield

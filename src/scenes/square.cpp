@@ -2,23 +2,12 @@
 // A still camera looks at a square with a facade, trees and a road. Walkers, cars and a dog cross it. The
 // conditions are the disturbances that motion detection must tolerate: swaying leaves, changing light, noise,
 // a car that stops.
-#include <algorithm>
-#include <cmath>
-#include <optional>
-#include <span>
-#include <vector>
-
-#include "scenes/dye.hpp"
-#include "scenes/facade.hpp"
 #include "scenes/passers.hpp"
-#include "scenes/random.hpp"
 #include "scenes/render.hpp"
-#include "scenes/texture.hpp"
+#include "scenes/surface.hpp"
 
 namespace parafield {
 namespace {
-
-constexpr double mean_gray = 127.5;
 
 /// Noise to add to a gray value. It is the sum of 8 random bytes, which is nearly Gaussian.
 double noise(double sigma, std::uint64_t bits) {
@@ -76,27 +65,20 @@ class Ground {
         dye_(Dye::ground(random_bits(options.seed, 4000), 1)),
         leaf_dye_(Dye::object(random_bits(options.seed, 4000), 2)) {
     const std::uint64_t key = random_bits(options.seed, 6202);
-    std::uint64_t count = 0;
-    const auto between = [&](double low, double high) {
-      return low + (high - low) * to_unit(random_bits(key, count++));
-    };
+    Draw draw(key);
     const double width = size_.width, height = size_.height;
     edge_ = Octave(std::max(height / 16, 3.0), random_bits(key, 1000));
     lag_ = Octave(std::max(height / 8, 3.0), random_bits(key, 1001));
     const Point centers[] = {{0.14, 0.27}, {0.55, 0.22}, {0.90, 0.36}, {0.30, 0.92}};
     for (const Point& center : centers)
-      crowns_.push_back({.center = {width * (center.x + between(-0.04, 0.04)), height * center.y},
-                         .radius_x = width * between(0.11, 0.15),
-                         .radius_y = height * between(0.13, 0.2),
-                         .most = between(1.2, 3),
-                         .periods = {between(23, 60), between(9, 17), between(4.5, 8)},
-                         .phases = {between(0, 1), between(0, 1), between(0, 1)}});
+      crowns_.push_back({.center = {width * (center.x + draw.between(-0.04, 0.04)), height * center.y},
+                         .radius_x = width * draw.between(0.11, 0.15),
+                         .radius_y = height * draw.between(0.13, 0.2),
+                         .most = draw.between(1.2, 3),
+                         .periods = {draw.between(23, 60), draw.between(9, 17), draw.between(4.5, 8)},
+                         .phases = {draw.between(0, 1), draw.between(0, 1), draw.between(0, 1)}});
   }
 
-  struct Seen {
-    double gray;
-    Tint tint;
-  };
   /// A pixel without leaves.
   Seen bare(int x, int y, bool colored) {
     const double texture = ground_(x, y) - mean_gray, down = (y + 0.5) / size_.height;
@@ -152,13 +134,12 @@ struct Clothed {
   Clothed(const Passer& crossing, bool fine)
       : passer(crossing), texture(crossing.key, {fine, false}), dye(Dye::object(crossing.key, 0)) {}
 
-  bool meets(int y) const {
-    return y >= passer.foot.y - passer.height - 1 && y <= passer.foot.y + 0.15 * passer.height + 1;
+  /// Whether a pixel may show it or its shadow.
+  bool near(int x, int y) const {
+    return y >= passer.foot.y - passer.height - 1 && y <= passer.foot.y + 0.15 * passer.height + 1 &&
+           std::abs(x - passer.foot.x) <= (1.25 * passer.reach() + 0.2) * passer.height + 1;
   }
-  bool near(int x) const {
-    return std::abs(x - passer.foot.x) <= (1.25 * passer.reach() + 0.2) * passer.height + 1;
-  }
-  Ground::Seen seen(Point pixel, double gray, bool colored) {
+  Seen seen(Point pixel, double gray, bool colored) {
     const double x = pixel.x - passer.foot.x, y = pixel.y - passer.foot.y;
     return {gray + 0.3 * (texture(x, y) - mean_gray), colored ? dye(x, y) : Tint{}};
   }
@@ -166,98 +147,74 @@ struct Clothed {
 
 /// A pixel of the background.
 struct Place {
-  Ground::Seen seen;  ///< without leaves if they sway
-  int crown = -1;     ///< crown whose leaves sway in front of it; -1 = none
+  Seen seen;       ///< without leaves if they sway
+  int crown = -1;  ///< crown whose leaves sway in front of it; -1 = none
   double lag = 0;
 };
 
-class Square {
- public:
-  explicit Square(const SceneOptions& options)
-      : options_(options),
-        size_(options.size),
-        ground_(options),
-        passers_(options),
-        places_(std::size_t(size_.width) * size_.height),
-        noise_key_(random_bits(options.seed, 6300)) {}
+/// What a frame shows. Each thread must have its own copy.
+struct Shown {
+  Ground ground;
+  std::vector<Clothed> crossing;  ///< the nearest first
+};
 
-  Scene render() {
-    Scene scene;
-    Passes passes(options_, options_.frames + 1);
-    passes.run(size_.height, size_.width, [&](int y) { build(y); });
-    for (int i = 0; i < options_.frames; ++i) {
-      FrameBuffer& frame = scene.frames.emplace_back(size_, frame_format(options_));
-      Image<std::uint8_t>* const moving = i > 0 ? &scene.moving.emplace_back(size_) : nullptr;
-      std::vector<Clothed> crossing;
-      for (const Passer& passer : passers_.at(i)) crossing.emplace_back(passer, options_.fine);
-      const Light light(options_, i);
-      passes.run(size_.height, size_.width, [&](int y) { paint(frame, moving, i, y, crossing, light); });
-    }
-    return scene;
-  }
+}  // namespace
 
- private:
-  Place& place(int x, int y) { return places_[std::size_t(y) * size_.width + x]; }
+Scene render_square(const SceneOptions& options) {
+  const Size size = options.size;
+  Scene scene;
+  Passes passes(options, options.frames + 1);
+  const Passers passers(options);
+  Shown shown{Ground(options), {}};
+  std::vector<Place> places(std::size_t(size.width) * size.height);
+  const auto place = [&](int x, int y) -> Place& { return places[std::size_t(y) * size.width + x]; };
+  passes.pixels(size, shown.ground, [&](Ground& ground, int x, int y) {
+    Place& here = place(x, y);
+    here.seen = ground.bare(x, y, options.color);
+    const int crown = ground.crown_near(x, y);
+    if (crown < 0) return;
+    here.lag = ground.lag(x, y);
+    if (options.conditions == Conditions::swaying)
+      here.crown = crown;
+    else
+      here.seen = ground.with_leaves(here.seen, crown, x, y, 0, here.lag, options.color);
+  });
 
-  void build(int y) {
-    Ground ground = ground_;
-    for (int x = 0; x < size_.width; ++x) {
-      Place& here = place(x, y);
-      here.seen = ground.bare(x, y, options_.color);
-      const int crown = ground.crown_near(x, y);
-      if (crown < 0) continue;
-      here.lag = ground.lag(x, y);
-      if (options_.conditions == Conditions::swaying)
-        here.crown = crown;
-      else
-        here.seen = ground.with_leaves(here.seen, crown, x, y, 0, here.lag, options_.color);
-    }
-  }
-
-  void paint(FrameBuffer& frame, Image<std::uint8_t>* moving, int number, int y, std::span<const Clothed> all,
-             const Light& light) {
-    constexpr double shade = 0.09;
-    Ground ground = ground_;
-    Row row(frame, y);
-    std::vector<Clothed> crossing;  // copies for this thread, the nearest first
-    for (const Clothed& each : all)
-      if (each.meets(y)) crossing.insert(crossing.begin(), each);
-    const double sigma = options_.conditions == Conditions::noisy ? 6 : 2;
-    const std::uint64_t key = random_bits(random_bits(noise_key_, std::uint64_t(number)), std::uint64_t(y));
-    for (int x = 0; x < size_.width; ++x) {
+  constexpr double shade = 0.09;
+  const double sigma = options.conditions == Conditions::noisy ? 6 : 2;
+  for (int i = 0; i < options.frames; ++i) {
+    const Canvas canvas(add_frame(scene, options));
+    Image<std::uint8_t>* const moving = i > 0 ? &scene.moving.emplace_back(size) : nullptr;
+    shown.crossing.clear();
+    for (const Passer& passer : passers.at(i))
+      shown.crossing.insert(shown.crossing.begin(), Clothed(passer, options.fine));
+    const Light light(options, i);
+    const std::uint64_t noise_key = random_bits(random_bits(options.seed, 6300), std::uint64_t(i));
+    passes.pixels(size, shown, [&](Shown& own, int x, int y) {
       const Point here{double(x), double(y)};
       const Place& behind = place(x, y);
-      Ground::Seen seen = behind.seen;
+      Seen seen = behind.seen;
       bool covered = false;
       double shadow = 0;
-      for (Clothed& each : crossing) {
-        if (!each.near(x)) continue;
+      for (Clothed& each : own.crossing) {
+        if (!each.near(x, y)) continue;
         if (const std::optional<double> gray = each.passer.gray(here)) {
-          seen = each.seen(here, *gray, options_.color);
+          seen = each.seen(here, *gray, options.color);
           covered = true;
           break;
         }
         shadow = std::max(shadow, each.passer.shadow(here));
       }
       if (!covered && behind.crown >= 0)
-        seen = ground.with_leaves(seen, behind.crown, x, y, number, behind.lag, options_.color);
+        seen = own.ground.with_leaves(seen, behind.crown, x, y, i, behind.lag, options.color);
       if (!covered) seen.gray *= 1 - shade * shadow;
-      const double lit = seen.gray * light.at(size_, x, y);
-      row.put(x, lit + noise(sigma, random_bits(key, std::uint64_t(x))), seen.tint);
+      const double lit = seen.gray * light.at(size, x, y);
+      const std::uint64_t bits = random_bits(random_bits(noise_key, std::uint64_t(y)), std::uint64_t(x));
+      canvas.put(x, y, lit + noise(sigma, bits), seen.tint);
       if (moving) (*moving)(x, y) = covered;
-    }
+    });
   }
-
-  const SceneOptions& options_;
-  Size size_;
-  Ground ground_;
-  Passers passers_;
-  std::vector<Place> places_;
-  std::uint64_t noise_key_;
-};
-
-}  // namespace
-
-Scene render_square(const SceneOptions& options) { return Square(options).render(); }
+  return scene;
+}
 
 }  // namespace parafield

@@ -35,15 +35,6 @@ class BoxesOn final : public BoxSession {
     }
   }
 
-  /// Waits for the backend's pending work, which uses the memory that is freed next.
-  ~BoxesOn() override {
-    try {
-      const auto active = backend_.activate();
-      backend_.synchronize();
-    } catch (const std::exception&) {  // the device failed, so no work is running
-    }
-  }
-
   std::span<const Box> call(const Image<std::uint8_t>& mask) override {
     const View<const std::uint8_t> view = mask;
     Frame frame = checked({.data = view.data,
@@ -113,6 +104,7 @@ class BoxesOn final : public BoxSession {
   int count_ = 0;             // CPU only: number of regions
   std::vector<Region> found_;
   std::vector<Box> boxes_;
+  const PendingWork<Backend> pending_work_{backend_};
 };
 
 }  // namespace

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "parafield/detection.hpp"
 
-#include "markov/background_solver.hpp"
-#include "markov/change.hpp"
+#include "markov/mask_solver.hpp"
 #include "tasks/estimator.hpp"
 
 namespace parafield {

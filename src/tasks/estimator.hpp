@@ -114,6 +114,13 @@ void Estimator<Task>::push(const In<Frame>& left, const In<Frame>& right,
   if constexpr (Task::pairs) with_errors([&] { impl_->session->push(left, right, &output); });
 }
 template <class Task>
+auto Estimator<Task>::examine(const In<Frame>& left, const In<Frame>& right)
+    -> const PairFindings& requires Task::pairs {
+  if constexpr (Task::pairs)
+    return with_errors([&]() -> const PairFindings& { return impl_->session->examine(left, right); });
+  __builtin_unreachable();
+}
+template <class Task>
 void Estimator<Task>::reset() {
   impl_->session->reset();
 }

@@ -2,10 +2,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
+#include <iomanip>
 #include <vector>
 
 #include "core/views.hpp"
+#include "parafield/rectification.hpp"
 #include "tasks/stereo_session.hpp"
 
 namespace parafield {
@@ -22,44 +23,38 @@ Frame on_host(const Frame& frame, FrameBuffer& copy) {
   return there;
 }
 
-/// Writes the means of blocks of factor x factor pixels into `small`, which has the first `kept` samples of
-/// each pixel.
+/// Returns the means of blocks of factor x factor pixels, gray or in three colors. The order of the colors is
+/// the frame's, even if it is BGR. T: type of the frame's samples.
 template <class T>
-void shrink_values(const Frame& frame, int factor, int kept, const Frame& small) {
-  const int samples = channels(frame.format);
-  for (int y = 0; y < small.height; ++y) {
-    float* const out = static_cast<float*>(const_cast<void*>(small.data)) + y * small.pitch / sizeof(float);
-    for (int i = 0; i < small.width * kept; ++i) {
+FrameBuffer shrunk_values(const Frame& frame, int factor) {
+  const int samples = channels(frame.format), kept = std::min(samples, 3);
+  FrameBuffer small({(frame.width + factor - 1) / factor, (frame.height + factor - 1) / factor},
+                    kept == 1 ? PixelFormat::gray_f32 : PixelFormat::rgb_f32);
+  small.set_range(range_of(frame));
+  const View<const T> from = values_of<T>(frame);
+  const View<float> to = values_of<float>(small);
+  for (int y = 0; y < to.height; ++y)
+    for (int i = 0; i < to.width; ++i) {
       const int x = i / kept * factor, sample = i % kept;
       const int columns = std::min(factor, frame.width - x),
                 rows = std::min(factor, frame.height - y * factor);
       float sum = 0;
-      for (int row = 0; row < rows; ++row) {
-        const T* const in = reinterpret_cast<const T*>(static_cast<const char*>(frame.data) +
-                                                       (std::ptrdiff_t(y) * factor + row) * frame.pitch);
-        for (int column = 0; column < columns; ++column) sum += float(in[(x + column) * samples + sample]);
-      }
-      out[i] = sum / float(columns * rows);
+      for (int row = 0; row < rows; ++row)
+        for (int column = 0; column < columns; ++column)
+          sum += float(from((x + column) * samples + sample, y * factor + row));
+      to(i, y) = sum / float(columns * rows);
     }
-  }
-}
-
-/// Returns the means of blocks of factor x factor pixels, gray or in three colors. The order of the colors is
-/// the frame's, even if it is BGR.
-FrameBuffer shrunk(const Frame& frame, int factor) {
-  const int bytes = bytes_per_pixel(frame.format) / channels(frame.format);
-  const int kept = std::min(channels(frame.format), 3);
-  const PixelFormat format = kept == 1 ? PixelFormat::gray_f32 : PixelFormat::rgb_f32;
-  FrameBuffer small({(frame.width + factor - 1) / factor, (frame.height + factor - 1) / factor}, format);
-  small.set_range(range_of(frame));
-  const Frame to = small;
-  if (bytes == 1)
-    shrink_values<std::uint8_t>(frame, factor, kept, to);
-  else if (bytes == 2)
-    shrink_values<std::uint16_t>(frame, factor, kept, to);
-  else
-    shrink_values<float>(frame, factor, kept, to);
   return small;
+}
+FrameBuffer shrunk(const Frame& frame, int factor) {
+  switch (bytes_per_pixel(frame.format) / channels(frame.format)) {
+    case 1:
+      return shrunk_values<std::uint8_t>(frame, factor);
+    case 2:
+      return shrunk_values<std::uint16_t>(frame, factor);
+    default:
+      return shrunk_values<float>(frame, factor);
+  }
 }
 
 /// Correlation of pairs of values. Pairs with a value that is not finite are ignored.
@@ -80,6 +75,9 @@ class Correlation {
  private:
   double count_ = 0, mean_a_ = 0, mean_b_ = 0, aa_ = 0, bb_ = 0, ab_ = 0;
 };
+
+/// Formats the value with `digits` decimals.
+std::string rounded(double value, int digits) { return text(std::fixed, std::setprecision(digits), value); }
 
 /// Returns the sum of the samples at (x, y) of a frame made by shrunk().
 double sum_at(const FrameBuffer& small, int x, int y) {
@@ -143,6 +141,30 @@ PairFindings find_disparities(const Frame& left, const Frame& right, int min_dis
   findings.negative = matched ? float(negative) / float(matched) : 0.0f;
   findings.correlation = correlation.value();
   return findings;
+}
+
+std::vector<std::string> pair_warnings(const PairFindings& findings, const RowAlignment& rows,
+                                       int disparities) {
+  std::vector<std::string> all;
+  if (findings.swapped())
+    all.push_back(text("the views seem to be swapped: ", rounded(100 * findings.negative, 0),
+                       " % of the matches lie farther right in the right image"));
+  else if (disparities > 0 && !findings.blank() &&
+           findings.disparities > disparities + 16)  // examine_pair counts in steps of 16
+    all.push_back(
+        text(disparities, " disparities seem to be too few: the pair needs about ", findings.disparities));
+  const bool measured = rows.tracks >= RowAlignment::least_tracks;
+  if (measured && (rows.median_error > 0.75 || std::abs(rows.rotation) > 0.3)) {
+    const bool turned = std::abs(rows.rotation) > 0.1;
+    const std::string turn =
+        turned ? text(", and the right image seems to be turned by ", rounded(rows.rotation, 2), " degrees")
+               : "";
+    all.push_back(text(
+        "the rows are not aligned: matches lie ", rounded(rows.median_error, 1),
+        " px off their rows (median of ", rows.tracks, " tracks)", turn,
+        "; rectify the pair by the calibration of its cameras, or calibrate them anew if that was done"));
+  }
+  return all;
 }
 
 }  // namespace parafield

@@ -6,7 +6,7 @@
 #include "gradient/temporal/temporal.hpp"
 #include "guided/direct_interpolation.hpp"
 #include "guided/multi_hypothesis.hpp"
-#include "markov/displacement.hpp"
+#include "markov/matching.hpp"
 #include "tasks/estimator.hpp"
 #include "tasks/refined.hpp"
 

@@ -27,6 +27,7 @@ class FrameSession final : public SolverSession<Task, Backend, Solver> {
     const bool on_host = frame.memory.on_host();
     this->check_call(output, on_host);
     const auto active = backend_.activate();
+    check_pending();
     solver_.take({}, on_host);
     const int slot = int(pushed_ % slots_), oldest = (slot + 1) % slots_;
     if (on_host) frame = pipelined_ ? uploaded(frame, slot) : this->on_backend(frame, slot);
@@ -55,6 +56,7 @@ class FrameSession final : public SolverSession<Task, Backend, Solver> {
 
   const Result* finish() override {
     const auto active = backend_.activate();
+    check_pending();
     return completed(std::exchange(pending_, {}));
   }
 
@@ -102,17 +104,21 @@ class FrameSession final : public SolverSession<Task, Backend, Solver> {
     if (on_host) backend_.await(uploaded_mark());  // the user may change the frame after this call
     return completed(before);
   }
+  /// Throws the error that the pending result's solve has found, and then drops the result. The solver checks
+  /// its newest solve, so this comes before the next one.
+  void check_pending() {
+    const Pending pending = std::exchange(pending_, {});
+    if (pending.output && pending.on_host) solver_.check();
+    pending_ = pending;
+  }
   const Result* completed(const Pending& pending) {
-    if (!pending.output || !pending.on_host) return pending.output;
-    backend_.await(pending.mark);
-    solver_.check();
+    if (pending.output && pending.on_host) backend_.await(pending.mark);
     return pending.output;
   }
 
   /// Waits for a pending result, so that its output is no longer written.
   void forget_pushed() override {
-    const Pending pending = std::exchange(pending_, {});
-    if (pending.output && pending.on_host) backend_.await(pending.mark);
+    completed(std::exchange(pending_, {}));
     pushed_ = 0;
   }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tasks/solver_session.hpp"
+#include "tasks/stereo_session.hpp"
 
 namespace parafield {
 
@@ -15,7 +16,10 @@ class PairSession final : public SolverSession<Task, Backend, Solver> {
 
  public:
   using Result = typename Task::Result;
-  using Base::Base;
+
+  template <class Method>
+  PairSession(const Method& method, Size size, const Device& device, const typename Task::Options& options)
+      : Base(method, size, device, options), min_disparity_(method.energy.min_disparity) {}
 
   const Result& push(const Frame& left, const Frame& right, Result* output) override {
     const bool on_host = this->check_frames(std::array<Frame, 2>{left, right});
@@ -31,9 +35,18 @@ class PairSession final : public SolverSession<Task, Backend, Solver> {
     return result;
   }
 
+  const PairFindings& examine(const Frame& left, const Frame& right) override {
+    const Frame pair[] = {checked(left, "left", this->size_, this->device_),
+                          checked(right, "right", this->size_, this->device_)};
+    this->synchronize();  // frames on the device may still be pending on the stream
+    return findings_ = find_disparities(pair[0], pair[1], min_disparity_);
+  }
+
  private:
   void forget_pushed() override { follows_ = false; }
 
+  const int min_disparity_;
+  PairFindings findings_;
   bool follows_ = false;  // whether the last solve was for a pushed pair
 };
 

@@ -19,11 +19,7 @@ namespace {
 class NumberQueue {
  public:
   void push(int number) {
-    {
-      const std::lock_guard lock(mutex_);
-      numbers_.push_back(number);
-    }
-    changed_.notify_one();
+    change([&] { numbers_.push_back(number); });
   }
   /// Waits for a number. Returns nothing if the queue is closed and empty, or if it is abandoned.
   std::optional<int> pop() {
@@ -34,19 +30,27 @@ class NumberQueue {
     numbers_.pop_front();
     return number;
   }
-  void close() { set(closed_); }       ///< pop() returns the remaining numbers, then nothing
-  void abandon() { set(abandoned_); }  ///< pop() returns nothing, even if numbers remain
+  bool empty() const {
+    const std::lock_guard lock(mutex_);
+    return numbers_.empty();
+  }
+  void close() {  ///< pop() returns the remaining numbers, then nothing
+    change([&] { closed_ = true; });
+  }
+  void abandon() {  ///< pop() returns nothing, even if numbers remain
+    change([&] { abandoned_ = true; });
+  }
 
  private:
-  void set(bool& flag) {
+  void change(auto change) {
     {
       const std::lock_guard lock(mutex_);
-      flag = true;
+      change();
     }
     changed_.notify_all();
   }
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<int> numbers_;
   bool closed_ = false, abandoned_ = false;
@@ -58,16 +62,6 @@ int frames_behind(const FlowMethod& method) {
   return count - 1 - (count - 1) / 2;
 }
 int frames_behind(const DetectionMethod&) { return 0; }
-
-/// Copies a frame into a buffer in the memory of a device. Returns when the copy is complete.
-void upload(const Frame& frame, FrameBuffer& there, Memory memory) {
-  if (there.size() != frame.size() || there.format() != frame.format)
-    there = FrameBuffer(frame.size(), frame.format, memory);
-  there.set_range(frame.range);
-  const Frame to = there.frame();
-  detail::copy(const_cast<void*>(to.data), to.pitch, to.memory, frame.data, frame.pitch, frame.memory,
-               std::ptrdiff_t(frame.width) * bytes_per_pixel(frame.format), frame.height);
-}
 
 using Clock = std::chrono::steady_clock;
 
@@ -86,14 +80,14 @@ auto timed(double& seconds, Work work) {
 
 template <class Task>
 struct Pipeline<Task>::Impl {
-  struct FrameSlot {
-    VideoFrame host;
-    FrameBuffer resident;  // copy on the GPU
-    bool pinned = false;
-  };
   struct ResultSlot {
-    Result host, resident;
+    Result result;
     int frame = 0;  // slot of the result's frame
+  };
+  /// A pushed frame whose result is not known to be complete yet.
+  struct Pushed {
+    int result;                // slot that the result is written to, if there is one
+    std::optional<int> frame;  // slot of the frame that it belongs to, if there are enough frames
   };
 
   Impl(Estimator<Task>& estimator, PipelineOptions options)
@@ -105,66 +99,32 @@ struct Pipeline<Task>::Impl {
     if (depth < 1 || depth > 1000)
       fail(ErrorCode::invalid_argument, "depth cannot be ", depth,
            "; it is a number of frames from 1 to 1000");
-    if (estimator.options().pipelined)
-      fail(ErrorCode::invalid_argument,
-           "the estimator of a pipeline cannot have the option pipelined: the pipeline itself copies frames "
-           "and "
-           "results while the device works");
-    // `depth` frames wait before the solver and `depth` results after it, each of the three stages works on
-    // one frame, and the solver keeps `behind_` frames until their results are complete.
-    frames_.resize(std::size_t(2 * depth + 3 + behind_));
-    results_.resize(std::size_t(depth + 2));
+    // `depth` frames wait before the solver and `depth` results after it. The source and the sink work on one
+    // each, the solver on one, or on two if it is pipelined. It keeps `behind_` frames until their results
+    // are complete.
+    const int solving = estimator.options().pipelined ? 2 : 1;
+    frames_.resize(std::size_t(2 * depth + 2 + solving + behind_));
+    results_.resize(std::size_t(depth + 1 + solving));
   }
 
-  bool read(const Source& source, FrameSlot& slot) const;
-  bool solve(const FrameSlot& frame, ResultSlot& result);
-  void deliver(const Sink& sink, ResultSlot& slot) const;
+  bool read(const Source& source, VideoFrame& frame) const;
   PipelineReport run(const Source& source, const Sink& sink, const std::function<void()>& finish);
 
   Estimator<Task>& estimator_;
   const PipelineOptions options_;
   const bool on_gpu_;
   const int behind_;
-  std::vector<FrameSlot> frames_;
+  std::vector<VideoFrame> frames_;
   std::vector<ResultSlot> results_;
 };
 
-/// Reads a frame and uploads it to the device. Returns false at the end of the source.
+/// Reads a frame, into memory that a GPU reads while it works. Returns false at the end of the source.
 template <class Task>
-bool Pipeline<Task>::Impl::read(const Source& source, FrameSlot& slot) const {
-  if (!source(slot.host)) return false;
-  if (!on_gpu_) return true;
-  const Frame frame = slot.host.frame.frame();
-  upload(frame, slot.resident, Memory::cuda(estimator_.device().index));
-  if (!slot.pinned) {  // from now on, give the source a pinned buffer to fill
-    FrameBuffer pinned;
-    upload(frame, pinned, Memory::pinned());
-    slot.host.frame = std::move(pinned);
-    slot.pinned = true;
-  }
+bool Pipeline<Task>::Impl::read(const Source& source, VideoFrame& frame) const {
+  if (!source(frame)) return false;
+  if (on_gpu_ && frame.frame.frame().memory != Memory::pinned())
+    frame.frame = frame.frame.to(Memory::pinned());  // the source fills this buffer from now on
   return true;
-}
-
-/// Pushes a frame into the estimator. Returns whether a result is complete.
-template <class Task>
-bool Pipeline<Task>::Impl::solve(const FrameSlot& frame, ResultSlot& result) {
-  if (result.host.size() != estimator_.size()) {
-    result.host = estimator_.new_result(on_gpu_ ? Memory::pinned() : Memory::host());
-    if (on_gpu_) result.resident = estimator_.new_result(Memory::cuda(estimator_.device().index));
-  }
-  if (!on_gpu_) return estimator_.push(frame.host.frame, result.host);
-  const bool complete = estimator_.push(frame.resident, result.resident);
-  estimator_.synchronize();
-  return complete;
-}
-
-template <class Task>
-void Pipeline<Task>::Impl::deliver(const Sink& sink, ResultSlot& slot) const {
-  if (on_gpu_)
-    detail::for_each_plane(slot.resident, slot.host, [](const auto& from, auto& to) {
-      if (to) to.take(from);
-    });
-  sink(frames_[std::size_t(slot.frame)].host, slot.host);
 }
 
 template <class Task>
@@ -176,65 +136,94 @@ PipelineReport Pipeline<Task>::Impl::run(const Source& source, const Sink& sink,
   PipelineReport report;
   std::mutex mutex;
   std::exception_ptr first;
-  const auto keep_error = [&] {
-    const std::lock_guard lock(mutex);
-    if (!first) first = std::current_exception();
+  /// Runs a part of a stage and keeps the run's first error. Returns whether the part has succeeded.
+  const auto succeeds = [&](auto part) {
+    try {
+      part();
+      return true;
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!first) first = std::current_exception();
+      return false;
+    }
   };
   const auto begin = Clock::now();
 
   const auto read_all = [&] {
-    try {
+    succeeds([&] {
       while (const auto slot = free_frames.pop()) {
         if (!timed(report.source, [&] { return read(source, frames_[std::size_t(*slot)]); })) break;
         ++report.frames;
         read_frames.push(*slot);
       }
-    } catch (...) {
-      keep_error();
-    }
+    });
     read_frames.close();
   };
-  const auto solve_all = [&] {
-    try {
-      std::deque<int> waiting;  // slots of frames whose results are still to come
-      while (const auto slot = read_frames.pop()) {
-        const auto result = free_results.pop();
-        if (!result) break;
-        ResultSlot& into = results_[std::size_t(*result)];
-        waiting.push_back(*slot);
-        const bool complete = timed(report.compute, [&] { return solve(frames_[std::size_t(*slot)], into); });
-        const bool full = int(waiting.size()) > behind_;
-        if (complete) {
-          into.frame = waiting.front();
-          solved.push(*result);
-        } else {
-          free_results.push(*result);
-          if (full) free_frames.push(waiting.front());
-        }
-        if (full) waiting.pop_front();
-      }
-    } catch (const Error& error) {
-      if (error.code() != ErrorCode::cancelled || !options_.stop.stop_requested()) keep_error();
-    } catch (...) {
-      keep_error();
+
+  std::deque<int> waiting;        // slots of frames whose results are still to come
+  std::optional<Pushed> pending;  // the last frame pushed, if the estimator is pipelined
+  /// Passes a result to the sink, or frees its slots if it is not complete.
+  const auto pass_on = [&](const Pushed& pushed, bool complete) {
+    if (complete) {
+      results_[std::size_t(pushed.result)].frame = *pushed.frame;
+      return solved.push(pushed.result);
     }
+    free_results.push(pushed.result);
+    if (pushed.frame) free_frames.push(*pushed.frame);
+  };
+  const auto complete_pending = [&] {
+    if (!pending) return;
+    const bool complete = timed(report.compute, [&] { return estimator_.finish() != nullptr; });
+    pass_on(*std::exchange(pending, {}), complete);
+  };
+  const auto solve = [&](int frame, int slot) {
+    Result& result = results_[std::size_t(slot)].result;
+    if (result.size() != estimator_.size())  // at first, and if the sink has kept the result
+      result = estimator_.new_result(on_gpu_ ? Memory::pinned() : Memory::host());
+    Pushed pushed{slot, {}};
+    waiting.push_back(frame);
+    const bool complete =
+        timed(report.compute, [&] { return estimator_.push(frames_[std::size_t(frame)].frame, result); });
+    if (int(waiting.size()) > behind_) {
+      pushed.frame = waiting.front();
+      waiting.pop_front();
+    }
+    if (!estimator_.options().pipelined) return pass_on(pushed, complete);
+    if (pending) pass_on(*pending, complete);
+    pending = pushed;
+  };
+  const auto solve_all = [&] {
+    succeeds([&] {
+      try {
+        for (;;) {
+          if (read_frames.empty()) complete_pending();  // rather than delay it until the next frame arrives
+          const auto frame = read_frames.pop();
+          const auto slot = frame ? free_results.pop() : std::nullopt;
+          if (!slot) break;
+          solve(*frame, *slot);
+        }
+      } catch (const Error& error) {
+        if (error.code() != ErrorCode::cancelled || !options_.stop.stop_requested()) throw;
+      }
+    });
+    succeeds(complete_pending);
     free_frames.abandon();
     solved.close();
   };
+
   const auto sink_all = [&] {
-    try {
+    const bool taken = succeeds([&] {
       while (const auto slot = solved.pop()) {
-        ResultSlot& result = results_[std::size_t(*slot)];
-        timed(report.sink, [&] { deliver(sink, result); });
+        ResultSlot& done = results_[std::size_t(*slot)];
+        timed(report.sink, [&] { sink(frames_[std::size_t(done.frame)], done.result); });
         ++report.results;
-        free_frames.push(result.frame);
+        free_frames.push(done.frame);
         free_results.push(*slot);
       }
       if (finish) timed(report.sink, finish);
-    } catch (...) {
-      keep_error();
-      for (NumberQueue* queue : {&free_frames, &read_frames, &free_results}) queue->abandon();
-    }
+    });
+    if (taken) return;
+    for (NumberQueue* queue : {&free_frames, &read_frames, &free_results}) queue->abandon();
   };
 
   estimator_.reset();
@@ -245,13 +234,11 @@ PipelineReport Pipeline<Task>::Impl::run(const Source& source, const Sink& sink,
       estimator_.cancel();
     });
     std::jthread reader, writer;
-    try {
+    const bool started = succeeds([&] {  // false if the system cannot create a thread
       writer = std::jthread(sink_all);
       reader = std::jthread(read_all);
-    } catch (...) {  // the system cannot create a thread
-      keep_error();
-      read_frames.close();
-    }
+    });
+    if (!started) read_frames.close();
     solve_all();
   }
   estimator_.reset();

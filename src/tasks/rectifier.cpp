@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "rectification/views.hpp"
+#include "rectification/camera.hpp"
 #include "steps/remap/remap.hpp"
 #include "tasks/estimator.hpp"
 
@@ -27,14 +27,6 @@ class RectifierOn final : public RectifierSession {
       : device_(device), size_(size), backend_(device, stream) {
     for (std::size_t i = 0; i < 2; ++i)
       tables_[i] = {tables[i].x.to(backend_.memory()), tables[i].y.to(backend_.memory())};
-  }
-
-  /// Waits for the backend's pending work, which uses the memory that is freed next.
-  ~RectifierOn() override {
-    try {
-      synchronize();
-    } catch (const std::exception&) {  // the device failed, so no work is running
-    }
   }
 
   const RectifiedPair& call(const Frame& left, const Frame& right) override {
@@ -103,6 +95,7 @@ class RectifierOn final : public RectifierSession {
   Tables tables_[2];
   FrameBuffer staging_[2];
   RectifiedPair there_, host_;  // in the backend's memory; its copy in host memory (GPU only)
+  const PendingWork<Backend> pending_work_{backend_};
 };
 
 }  // namespace

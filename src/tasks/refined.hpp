@@ -5,7 +5,6 @@
 #include "parafield/stereo.hpp"
 #include "steps/color_median/color_median.hpp"
 #include "steps/consistency/consistency.hpp"
-#include "steps/disparity/disparity.hpp"
 #include "steps/fill/fill.hpp"
 #include "steps/median/median.hpp"
 #include "steps/speckle/speckle.hpp"
@@ -68,7 +67,7 @@ const VariationalRefinement& refinement_of(const Method& method) {
 /// frames swapped.
 template <class Backend, class Solver>
 class RefinedFlow : public Solver {
-  static_assert(Solves<Solver, const FlowView*, FlowPlanes, Trust, bool>);
+  static_assert(Solves<Solver, const FlowView*, FlowPlanes, Trust, Purpose>);
 
  public:
   template <class Method>
@@ -101,12 +100,12 @@ class RefinedFlow : public Solver {
   }
   void solve(int first, const FlowView* start, FlowField& result) {
     refine(first, result,
-           [&](FlowPlanes flow, Trust trust) { Solver::solve(first, start, flow, trust, true); });
+           [&](FlowPlanes flow, Trust trust) { Solver::solve(first, start, flow, trust, Purpose::result); });
   }
   void solve_newest(const Frame& newest, int slot, int first, const FlowView* start, FlowField& result) {
     if (refiner_) refiner_->prepare(&newest, slot, 1);
     refine(first, result, [&](FlowPlanes flow, Trust trust) {
-      Solver::solve_newest(newest, slot, first, start, flow, trust, true);
+      Solver::solve_newest(newest, slot, first, start, flow, trust, Purpose::result);
     });
   }
 
@@ -124,7 +123,7 @@ class RefinedFlow : public Solver {
                        uses_back_ ? Solver::solve_back(first, back_) : FlowPlanes{});
     }
     if (fb_check_ > 0) {
-      Solver::solve(1 - first, nullptr, backward_, {}, false);
+      Solver::solve(1 - first, nullptr, backward_, {}, Purpose::check);
       check_consistency<Backend>(backend_, flow, backward_, fb_check_, trust.valid);
     }
     const View<float> planes[] = {flow.u, flow.v}, to[] = {result.u, result.v};
@@ -147,7 +146,7 @@ class RefinedFlow : public Solver {
 /// A stereo solver that applies DisparityChecks. Disparities are integers until the last step.
 template <class Backend, class Solver>
 class RefinedDisparities : public Solver {
-  static_assert(Solves<Solver, const DisparityView*, View<float>, View<float>, Trust, bool>);
+  static_assert(Solves<Solver, const DisparityView*, View<float>, View<float>, Trust, Purpose>);
 
  public:
   template <class Method>
@@ -177,7 +176,7 @@ class RefinedDisparities : public Solver {
     const View<float> unsmoothed = refinement_.unsmoothed(0, whole);
     const View<float> left = unvoted_ ? unvoted_ : unsmoothed;
     const View<std::uint8_t> valid = result.valid;
-    Solver::solve(0, start, left, fine_, {valid, result.confidence}, true);
+    Solver::solve(0, start, left, fine_, {valid, result.confidence}, Purpose::result);
     if (checks_.lr_check > 0) compare(left, valid);
     refinement_.mend(&left, 1, valid,
                      [&] { fill_from_row(backend_, left, View<const std::uint8_t>(valid)); });
@@ -200,7 +199,7 @@ class RefinedDisparities : public Solver {
   /// The left-right check.
   void compare(View<float> left, View<std::uint8_t> valid) {
     if (solves_right(checks_))
-      Solver::solve(1, nullptr, right_, {}, {}, false);
+      Solver::solve(1, nullptr, right_, {}, {}, Purpose::check);
     else
       project_disparities<Backend>(backend_, left, right_);
     check_disparities<Backend>(backend_, left, right_, checks_.lr_check, valid, unsure_);

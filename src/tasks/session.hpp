@@ -62,6 +62,8 @@ class PairStream {
   /// null. Returns what it wrote.
   virtual const typename Task::Result& push(const Frame& left, const Frame& right,
                                             typename Task::Result* output) = 0;
+  /// See Estimator::examine.
+  virtual const PairFindings& examine(const Frame& left, const Frame& right) = 0;
 
  protected:
   ~PairStream() = default;
@@ -85,6 +87,20 @@ class Session : public std::conditional_t<Task::streams, FrameStream<Task>, Pair
   virtual std::size_t workspace_bytes() const = 0;
   /// Returns the method with the parameters that the session found in the frames; null if it has found none.
   virtual const typename Task::Method* found() const { return nullptr; }
+};
+
+/// Waits at its end for the backend's pending work. As an object's last member, it does so before the memory
+/// that the work uses is freed.
+template <class Backend>
+struct PendingWork {
+  Backend& backend;
+
+  ~PendingWork() {
+    try {
+      backend.synchronize();
+    } catch (const std::exception&) {  // the device failed, so no work is running
+    }
+  }
 };
 
 /// Uploads a host frame into `staging`, in the order of a queue. Allocates `staging` in the backend's memory

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <atomic>
-#include <exception>
 #include <optional>
 #include <string>
 #include <utility>
@@ -36,14 +35,6 @@ class SolverSession : public Session<Task> {
         frames_(std::size_t(slots_)),
         staging_(std::size_t(slots_)) {
     backend_.cancelled_by(cancelled_);
-  }
-
-  /// Waits for the backend's pending work, which uses the memory that is freed next.
-  ~SolverSession() override {
-    try {
-      if constexpr (Backend::is_gpu) backend_.synchronize();
-    } catch (const std::exception&) {  // the device failed, so no work is running
-    }
   }
 
   const Result& call(const Input& input, Result* output) override {
@@ -209,6 +200,7 @@ class SolverSession : public Session<Task> {
 
   std::vector<FrameBuffer> staging_;  // one for each slot
   Result staged_start_;
+  const PendingWork<Backend> pending_work_{backend_};
 };
 
 }  // namespace parafield

@@ -8,6 +8,12 @@
 /// Internal functions of the stereo estimator.
 namespace parafield {
 
+/// The energy of a stereo method, const or not.
+auto& energy_of(auto& method) {
+  return std::visit(
+      [](auto& chosen) -> auto& { return chosen.energy; }, method);
+}
+
 /// Makes the session of a method with a given number of disparities. Throws like the estimator's constructor.
 std::unique_ptr<Session<Stereo>> known_stereo_session(const StereoMethod& method, Size size,
                                                       const Device& device, const StereoOptions& options);

@@ -7,7 +7,7 @@
 namespace parafield::video {
 
 std::unique_ptr<Source> open_ffmpeg(const std::string&, std::unique_ptr<io::ByteStream>,
-                                    const VideoReaderOptions&) {
+                                    const FrameSourceOptions&) {
   fail(ErrorCode::unsupported,
        "no picture and no Y4M, and this build of parafield has no FFmpeg for other videos");
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <initializer_list>
+#include <iterator>
 #include <thread>
 #include <utility>
 
@@ -18,41 +19,25 @@ std::string av_reason(int error) {
 }
 
 ErrorCode code_of(int error) {
-  switch (error) {
-    case AVERROR(ENOMEM):
-      return ErrorCode::memory;
-    case AVERROR_INVALIDDATA:
-    case AVERROR_EOF:
-    case AVERROR_STREAM_NOT_FOUND:
-      return ErrorCode::format;
-    case AVERROR_DECODER_NOT_FOUND:
-    case AVERROR_DEMUXER_NOT_FOUND:
-    case AVERROR_PROTOCOL_NOT_FOUND:
-    case AVERROR_PATCHWELCOME:
-    case AVERROR(ENOSYS):
-      return ErrorCode::unsupported;
-    default:
-      return ErrorCode::file;
-  }
+  constexpr int damaged[] = {AVERROR_INVALIDDATA, AVERROR_EOF, AVERROR_STREAM_NOT_FOUND};
+  constexpr int absent[] = {AVERROR_DECODER_NOT_FOUND, AVERROR_DEMUXER_NOT_FOUND, AVERROR_PROTOCOL_NOT_FOUND,
+                            AVERROR_PATCHWELCOME, AVERROR(ENOSYS)};
+  const auto is_in = [&](const auto& list) { return std::ranges::find(list, error) != std::end(list); };
+  return error == AVERROR(ENOMEM) ? ErrorCode::memory
+         : is_in(damaged)         ? ErrorCode::format
+         : is_in(absent)          ? ErrorCode::unsupported
+                                  : ErrorCode::file;
 }
 
 int matrix_of(AVColorSpace space, int width, int height) {
-  switch (space) {
-    case AVCOL_SPC_BT709:
-      return SWS_CS_ITU709;
-    case AVCOL_SPC_BT2020_NCL:
-    case AVCOL_SPC_BT2020_CL:
-      return SWS_CS_BT2020;
-    case AVCOL_SPC_SMPTE240M:
-      return SWS_CS_SMPTE240M;
-    case AVCOL_SPC_FCC:
-      return SWS_CS_FCC;
-    case AVCOL_SPC_BT470BG:
-    case AVCOL_SPC_SMPTE170M:
-      return SWS_CS_ITU601;
-    default:
-      return is_hd({width, height}) ? SWS_CS_ITU709 : SWS_CS_ITU601;
-  }
+  constexpr std::pair<AVColorSpace, int> known[] = {
+      {AVCOL_SPC_BT709, SWS_CS_ITU709},     {AVCOL_SPC_BT2020_NCL, SWS_CS_BT2020},
+      {AVCOL_SPC_BT2020_CL, SWS_CS_BT2020}, {AVCOL_SPC_SMPTE240M, SWS_CS_SMPTE240M},
+      {AVCOL_SPC_FCC, SWS_CS_FCC},          {AVCOL_SPC_BT470BG, SWS_CS_ITU601},
+      {AVCOL_SPC_SMPTE170M, SWS_CS_ITU601}};
+  for (const auto& [named, matrix] : known)
+    if (named == space) return matrix;
+  return is_hd({width, height}) ? SWS_CS_ITU709 : SWS_CS_ITU601;
 }
 
 Scaler make_scaler(int width, int height, AVPixelFormat from, bool from_full, int from_matrix,

@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cstdlib>
+#include <utility>
 
 #include "io/formats.hpp"
 #include "io/pixels.hpp"
@@ -14,20 +15,14 @@ bool has(const AVPixFmtDescriptor& format, std::uint64_t flag) { return (format.
 
 /// yuvj420p and similar names are old names of yuv420p and so on in full range.
 AVPixelFormat without_range(int format) {
-  switch (format) {
-    case AV_PIX_FMT_YUVJ420P:
-      return AV_PIX_FMT_YUV420P;
-    case AV_PIX_FMT_YUVJ422P:
-      return AV_PIX_FMT_YUV422P;
-    case AV_PIX_FMT_YUVJ444P:
-      return AV_PIX_FMT_YUV444P;
-    case AV_PIX_FMT_YUVJ440P:
-      return AV_PIX_FMT_YUV440P;
-    case AV_PIX_FMT_YUVJ411P:
-      return AV_PIX_FMT_YUV411P;
-    default:
-      return AVPixelFormat(format);
-  }
+  constexpr std::pair<AVPixelFormat, AVPixelFormat> names[] = {{AV_PIX_FMT_YUVJ420P, AV_PIX_FMT_YUV420P},
+                                                               {AV_PIX_FMT_YUVJ422P, AV_PIX_FMT_YUV422P},
+                                                               {AV_PIX_FMT_YUVJ444P, AV_PIX_FMT_YUV444P},
+                                                               {AV_PIX_FMT_YUVJ440P, AV_PIX_FMT_YUV440P},
+                                                               {AV_PIX_FMT_YUVJ411P, AV_PIX_FMT_YUV411P}};
+  for (const auto& [old, today] : names)
+    if (old == format) return today;
+  return AVPixelFormat(format);
 }
 
 bool is_gray(const AVPixFmtDescriptor& format) {

@@ -21,16 +21,10 @@ struct FreeMuxer {
 using Muxer = std::unique_ptr<AVFormatContext, FreeMuxer>;
 
 AVPixelFormat format_of(PixelFormat format) {
-  switch (format) {
-    case PixelFormat::gray_u8:
-      return AV_PIX_FMT_GRAY8;
-    case PixelFormat::gray_u16:
-      return AV_PIX_FMT_GRAY16;
-    case PixelFormat::rgb_u16:
-      return AV_PIX_FMT_RGB48;
-    default:
-      return AV_PIX_FMT_RGB24;
-  }
+  return format == PixelFormat::gray_u8    ? AV_PIX_FMT_GRAY8
+         : format == PixelFormat::gray_u16 ? AV_PIX_FMT_GRAY16
+         : format == PixelFormat::rgb_u16  ? AV_PIX_FMT_RGB48
+                                           : AV_PIX_FMT_RGB24;
 }
 
 const AVCodec* encoder_of(const std::string& extension, const std::string& name) {

@@ -75,18 +75,12 @@ std::string name_of(const AVInputFormat& format, const std::string& input) {
 /// of the most common codecs, which withstand damage, and of codecs whose frames are independent use frame
 /// threads.
 int thread_types(AVCodecID codec) {
+  constexpr AVCodecID sturdy[] = {AV_CODEC_ID_H264, AV_CODEC_ID_HEVC, AV_CODEC_ID_VP8, AV_CODEC_ID_VP9,
+                                  AV_CODEC_ID_AV1};
   const AVCodecDescriptor* const kind = avcodec_descriptor_get(codec);
   const bool independent = kind && (kind->props & AV_CODEC_PROP_INTRA_ONLY) != 0;
-  switch (codec) {
-    case AV_CODEC_ID_H264:
-    case AV_CODEC_ID_HEVC:
-    case AV_CODEC_ID_VP8:
-    case AV_CODEC_ID_VP9:
-    case AV_CODEC_ID_AV1:
-      return FF_THREAD_FRAME | FF_THREAD_SLICE;
-    default:
-      return independent ? FF_THREAD_FRAME | FF_THREAD_SLICE : FF_THREAD_SLICE;
-  }
+  const bool parallel = independent || std::ranges::find(sturdy, codec) != std::end(sturdy);
+  return parallel ? FF_THREAD_FRAME | FF_THREAD_SLICE : FF_THREAD_SLICE;
 }
 
 const std::int32_t* display_matrix(const AVStream& stream) {
@@ -105,7 +99,7 @@ const std::int32_t* display_matrix(const AVStream& stream) {
 class FfmpegSource : public Source {
  public:
   FfmpegSource(const std::string& input, std::unique_ptr<io::ByteStream> bytes,
-               const VideoReaderOptions& options)
+               const FrameSourceOptions& options)
       : pixels_(options.gray, options.threads) {
     begin_ffmpeg();
     open(input, std::move(bytes), options);
@@ -145,7 +139,7 @@ class FfmpegSource : public Source {
 
  private:
   void open(const std::string& input, std::unique_ptr<io::ByteStream> bytes,
-            const VideoReaderOptions& options) {
+            const FrameSourceOptions& options) {
     const AVInputFormat* const format = input_format(input, options.format);
     std::string url = input;
     AVFormatContext* context = allocated(avformat_alloc_context());
@@ -166,7 +160,7 @@ class FfmpegSource : public Source {
     if (without_info < 0) fail(code_of(without_info), "cannot be read: ", av_reason(without_info));
   }
 
-  void choose_stream(const VideoReaderOptions& options) {
+  void choose_stream(const FrameSourceOptions& options) {
     const AVCodec* codec = nullptr;
     stream_ = av_find_best_stream(demuxer_.get(), AVMEDIA_TYPE_VIDEO, -1, -1, &codec, 0);
     if (stream_ == AVERROR_DECODER_NOT_FOUND)
@@ -307,7 +301,7 @@ class FfmpegSource : public Source {
 }  // namespace
 
 std::unique_ptr<Source> open_ffmpeg(const std::string& input, std::unique_ptr<io::ByteStream> bytes,
-                                    const VideoReaderOptions& options) {
+                                    const FrameSourceOptions& options) {
   return std::make_unique<FfmpegSource>(input, std::move(bytes), options);
 }
 

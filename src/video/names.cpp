@@ -114,15 +114,17 @@ std::string extension_of(const fs::path& path) {
   return extension;
 }
 
-std::vector<fs::path> pictures_in(const fs::path& folder) {
+bool is_picture_name(const fs::path& path) {
   static constexpr std::string_view extensions[] = {".png", ".jpg", ".jpeg", ".tif", ".tiff",
                                                     ".pgm", ".ppm", ".pnm",  ".pfm", ".npy"};
+  return std::ranges::find(extensions, extension_of(path)) != std::end(extensions);
+}
+
+std::vector<fs::path> pictures_in(const fs::path& folder) {
   std::vector<fs::path> pictures;
-  for (const fs::directory_entry& entry : files_of(folder)) {
-    const fs::path& path = entry.path();
-    const bool is_picture = std::ranges::find(extensions, extension_of(path)) != std::end(extensions);
-    if (is_picture && !path.filename().string().starts_with('.')) pictures.push_back(path);
-  }
+  for (const fs::directory_entry& entry : files_of(folder))
+    if (is_picture_name(entry.path()) && !entry.path().filename().string().starts_with('.'))
+      pictures.push_back(entry.path());
   if (pictures.empty()) io::fail_reading("the folder holds no picture (.png, .jpg, .tif, .pgm, .ppm ...)");
   std::ranges::sort(pictures, comes_before, [](const fs::path& path) { return path.filename().string(); });
   return pictures;

@@ -26,8 +26,10 @@ std::optional<Pattern> pattern_of(const std::filesystem::path& path);
 /// The smallest and the largest number among the existing files. Throws Error(file) if there are none.
 std::pair<std::int64_t, std::int64_t> numbers_of(const Pattern& pattern);
 
-/// The files of a folder with the extension of a readable picture format, in natural order. Throws
-/// Error(file).
+/// Whether the name has the extension of a readable picture format.
+bool is_picture_name(const std::filesystem::path& path);
+
+/// The pictures of a folder, by their extensions, in natural order. Throws Error(file).
 std::vector<std::filesystem::path> pictures_in(const std::filesystem::path& folder);
 
 /// Whether the path is a folder; false if that cannot be determined.

@@ -22,7 +22,6 @@ struct Sink {
 };
 
 std::unique_ptr<Sink> open_y4m(const std::string& output, Size size, const VideoWriterOptions& options);
-std::unique_ptr<Sink> open_pictures(const std::string& output);
 /// Throws Error(unsupported) in a build without FFmpeg.
 std::unique_ptr<Sink> open_ffmpeg_sink(const std::string& output, const std::string& extension, Size size,
                                        const VideoWriterOptions& options);

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "color/color_map.hpp"
+#include "color/picture.hpp"
 #include "disparity_row.hpp"
 #include "io/folder.hpp"
 #include "parafield/color.hpp"

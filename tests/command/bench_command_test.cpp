@@ -51,6 +51,17 @@ TEST_F(Command, BenchMeasuresTheGivenMethods) {
   EXPECT_EQ(json["results"][3]["method"], "winner-takes-all");
 }
 
+TEST_F(Command, BenchMeasuresTheGivenPresetsOfMethodsThatHaveThem) {
+  const auto json = run_well({"bench", "-d", "cpu", "--size", "40x32", "--repeat", "1", "-m", "lucas-kanade",
+                              "adaptive-ridge", "--preset", "paper", "default", "fast", "--json"})
+                        .json();
+  std::vector<std::string> measured;
+  for (const auto& row : json["results"])
+    measured.push_back(std::string(row["method"]) + " " + std::string(row["preset"]));
+  EXPECT_EQ(measured, (std::vector<std::string>{"lucas-kanade default", "lucas-kanade paper",
+                                                "adaptive-ridge default", "adaptive-ridge fast"}));
+}
+
 TEST_F(Command, BenchMeasuresEveryTask) {
   const std::string markdown = path("bench.md");
   const auto json = run_well({"bench",

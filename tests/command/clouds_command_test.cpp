@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "parafield/video.hpp"
 #include "run_command.hpp"
 
 // parafield clouds: motion, tables, pictures and heights of a rendered sequence of stereo pairs.
@@ -215,18 +216,18 @@ TEST_F(CloudsCommand, MotionGoesIntoNetCdf) {
     return;
   }
   run_well(words);
-  FrameReader u(path("motion.nc"), "u");
+  FrameSource u(path("motion.nc"), {.variable = "u"});
   for (const int i : {1, 2}) {
-    const std::optional<FrameBuffer> read = u.next();
+    const std::optional<VideoFrame> read = u.next();
     ASSERT_TRUE(read);
     const FlowField flow = read_flow(path("f" + std::to_string(i) + ".npy"));
     for (int y = 0; y < 64; ++y)
-      for (int x = 0; x < 96; ++x) EXPECT_EQ(static_cast<const float*>(read->row(y))[x], flow.u(x, y));
+      for (int x = 0; x < 96; ++x) EXPECT_EQ(static_cast<const float*>(read->frame.row(y))[x], flow.u(x, y));
   }
   EXPECT_FALSE(u.next());
   // Its own variables are sequences of images, of which one has to be named.
   expect_failure(1, {"clouds", path("motion.nc")},
-                 {"motion.nc", "one has to be named: u, v", "; --variable names one"});
+                 {"motion.nc", "name one of them: u, v", "; --variable names one"});
   run_well({"clouds", path("motion.nc"), "--variable", "u", "--range", "-3,3", "-o", path("g%d.flo")});
   expect_failure(1, {"flow", path("motion.nc"), "--variable", "w"}, {"in the variable w; it has u, v"});
   expect_failure(2, join(words, {"--start", "2017-09-06T12:00"}), {"--start needs --minutes"});

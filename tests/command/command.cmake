@@ -15,7 +15,7 @@ target_sources(options_test PRIVATE
 target_include_directories(options_test PRIVATE ${PROJECT_SOURCE_DIR}/apps/parafield)
 target_link_libraries(options_test PRIVATE CLI11::CLI11 fmt::fmt)
 target_sources(bench_energy_test PRIVATE
-  "$<FILTER:$<TARGET_OBJECTS:parafield_command>,INCLUDE,/bench/(driver|energy)\\.cpp>")
+  "$<FILTER:$<TARGET_OBJECTS:parafield_command>,INCLUDE,/bench/energy\\.cpp>")
 target_include_directories(bench_energy_test PRIVATE ${PROJECT_SOURCE_DIR}/apps/parafield)
 target_link_libraries(bench_energy_test PRIVATE fmt::fmt ${CMAKE_DL_LIBS})
 if(cpp-httplib_FOUND AND TARGET serve_command_test)

@@ -57,6 +57,7 @@ TEST_F(CommandErrors, BadOptions) {
   expect_failure(2, {"bench", "--preset", "paper"}, {"paper"});
   expect_failure(2, {"bench", "-m", "horn"}, {"horn"});
   expect_failure(2, {"bench", "-m", "icm", "--preset", "fast"}, {"icm", "fast"});
+  expect_failure(2, {"bench", "--preset", "fast", "fst"}, {"--preset: none of the methods has fst"});
   expect_failure(2, {"bench", "-d", "gpu"}, {"gpu"});
   expect_failure(2, {"bench", "--size", "big"}, {"big"});
   expect_failure(2, {"bench", "--threads", "5000"}, {"--threads: 5000 is outside 0 to 1024"});

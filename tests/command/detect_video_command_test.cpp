@@ -3,6 +3,7 @@
 #include <csignal>
 
 #include "command/run_command.hpp"
+#include "parafield/video.hpp"
 
 namespace parafield::test {
 namespace {
@@ -68,13 +69,13 @@ TEST_F(DetectVideo, MasksAreThoseOfADetector) {
   EXPECT_EQ(json["repeats"], count - 1);
   EXPECT_GT(json["fps"], 0);
   run_well(detect(pattern(), {"-o", path("m.y4m"), "-q"}));
-  FrameReader video(path("m.y4m"));
+  FrameSource video(path("m.y4m"));
   for (int i = 1; i < count; ++i) {
     expect_mask(read_frame(path("m0" + std::to_string(i) + ".png")), expected[std::size_t(i - 1)]);
-    std::optional<FrameBuffer> frame = video.next();
+    std::optional<VideoFrame> frame = video.next();
     ASSERT_TRUE(frame);
     const auto moving = [&](int x, int y) {
-      return static_cast<const std::uint8_t*>(frame->row(y))[x] > 127;
+      return static_cast<const std::uint8_t*>(frame->frame.row(y))[x] > 127;
     };
     for (int y = 0; y < size.height; ++y)
       for (int x = 0; x < size.width; ++x)
@@ -138,7 +139,7 @@ TEST_F(DetectVideo, DrawsBoxesIntoTheOverlay) {
   EXPECT_GT(yellow({"--min-area", "9"}), 20);
   EXPECT_EQ(yellow({"--min-area", "19200"}), 0);
   run_well(detect(pattern(), {"--overlay", path("o.y4m"), "--beside", "-q"}));
-  EXPECT_EQ(FrameReader(path("o.y4m")).next()->size(), (Size{320, 120}));
+  EXPECT_EQ(FrameSource(path("o.y4m")).info().size, (Size{320, 120}));
 }
 
 TEST_F(DetectVideo, ReadsAFilmOnStandardInput) {
@@ -157,7 +158,7 @@ TEST_F(DetectVideo, InterruptedFilesAreWhole) {
   EXPECT_EQ(outcome.code, 130);
   EXPECT_NE(outcome.err.find("interrupted"), std::string::npos) << outcome.err;
   int frames = 0;
-  for (FrameReader reader(path("out.y4m")); reader.next();) ++frames;
+  for (FrameSource reader(path("out.y4m")); reader.next();) ++frames;
   EXPECT_GT(frames, 0);
   EXPECT_EQ(lines(read_text(path("b.jsonl"))).size(), std::size_t(frames));
   EXPECT_FALSE(fs::exists(path("b.jsonl.part")));
@@ -174,7 +175,7 @@ TEST_F(DetectVideo, ErrorsKeepWhatWasWritten) {
                {"film.y4m", "frame 12", "the 10 masks before it are written"});
   EXPECT_EQ(lines(read_text(path("b.jsonl"))).size(), 10u);
   int frames = 0;
-  for (FrameReader reader(path("out.y4m")); reader.next();) ++frames;
+  for (FrameSource reader(path("out.y4m")); reader.next();) ++frames;
   EXPECT_EQ(frames, 10);
   fs::remove(path("scene/frame0004.png"));
   expect_error(run(detect(pattern(), {"-o", path("m%d.png")})), {"frame0004.png", "the 3 masks"});

@@ -162,8 +162,8 @@ TEST_F(FieldsCommand, EvalRefusesWhatItCannotCompare) {
   expect_failure(1, {"eval", field, path("a.flo")}, {"holds disparities", "holds flow", "one kind"});
   expect_failure(1, {"eval", field, wide}, {field, wide, "2x1", "3x1"});
   expect_failure(1, {"eval", field, field, "--mask", field + "x"}, {field + "x"});
-  expect_failure(2, {"eval", field, picture}, {picture, "8 bit need a scale", "--gt-scale"});
-  expect_failure(2, {"eval", picture, field}, {picture, "8 bit need a scale", "--scale"});
+  expect_failure(2, {"eval", field, picture}, {picture, "8 bits need a scale", "--gt-scale"});
+  expect_failure(2, {"eval", picture, field}, {picture, "8 bits need a scale", "--scale"});
   expect_failure(2, {"eval", field, field, "--scale", "4"}, {"--scale is for a PNG; " + field + " holds px"});
   expect_failure(2, {"eval", field, field, "--gt-scale", "4"}, {"--gt-scale is for a PNG"});
   std::ofstream(path("text.txt")) << "no field";

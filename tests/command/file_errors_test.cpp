@@ -18,8 +18,9 @@ TEST_F(FileErrors, FilesThatCannotBeRead) {
   cut(truth(), short_flo, 100);
   std::ofstream(text) << "no picture\n";
   std::ofstream(path("empty.png")).flush();
+  std::filesystem::create_directory(path("empty"));
   const std::string out = path("out.flo");
-  for (const std::string& bad : {missing, short_png, text, path("empty.png"), path("scene"), truth()}) {
+  for (const std::string& bad : {missing, short_png, text, path("empty.png"), path("empty"), truth()}) {
     expect_failure(1, {"flow", frame0(), bad, "-o", out, "-d", "cpu"}, {bad});
     expect_failure(1, {"flow", bad, frame1(), "-o", out, "-d", "cpu"}, {bad});
     expect_failure(1, flow({"--gt", truth(), "--mask", bad, "-o", out}), {bad});

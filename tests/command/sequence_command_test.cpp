@@ -59,6 +59,18 @@ TEST_F(SequenceCommand, FlowOfEachPairIsThatOfThePairAlone) {
   EXPECT_FALSE(std::filesystem::exists(path("flow04.flo")));
 }
 
+TEST_F(SequenceCommand, AFolderAndAPatternAreTheirPictures) {
+  const Words frames = render_frames(3);
+  std::filesystem::create_directory(path("only"));
+  for (const std::string& name : frames)
+    std::filesystem::copy(name, path("only/" + std::filesystem::path(name).filename().string()));
+  run_well({"flow", path("only"), "-o", path("a%d.flo"), "-q"});
+  run_well({"flow", path("only/frame%04d.png"), "-o", path("b%d.flo"), "-q"});
+  for (const int i : {0, 1})
+    for (const char* name : {"a", "b"})
+      EXPECT_TRUE(read_text(path(name + std::to_string(i + 1) + ".flo")) == flow_of_pair(i)) << name << i;
+}
+
 TEST_F(SequenceCommand, TwoFramesAreASeriesOfOneFlow) {
   const Words frames = render_frames(2);
   const nlohmann::json report = run_well(join({"flow", "-o", path("flow%04d.flo"), "--color", path("c%d.png"),

@@ -192,7 +192,7 @@ TEST_F(StereoCommand, RefusesWhatIsNotUnderstood) {
   expect_failure(2, stereo({"--scale", "4"}), {"--scale", "--output"});
   expect_failure(2, stereo({"-o", path("out.png"), "--scale", "0"}), {"--scale"});
   expect_failure(2, stereo({"--gt-scale", "4"}), {"--gt-scale", "--gt"});
-  expect_failure(2, stereo({"--gt", truth}), {truth, "8 bit need a scale", "--gt-scale"});
+  expect_failure(2, stereo({"--gt", truth}), {truth, "8 bits need a scale", "--gt-scale"});
   expect_failure(2, stereo({"--mask", truth}), {"--mask", "--gt"});
   expect_failure(2, {"stereo", path("left.png"), path("right.png"), "--disparities", "-1"},
                  {"disparities cannot be -1", "0 to 4096"});

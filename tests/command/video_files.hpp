@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "command/run_command.hpp"
+#include "parafield/video.hpp"
 
 /// What the tests of parafield video share: a scene, films, and a fast method.
 namespace parafield::test {
@@ -45,7 +46,7 @@ class VideoCommand : public CommandTest {
 
   /// Number of frames of a Y4M file.
   static int frames_of(const std::string& file) {
-    FrameReader reader(file);
+    FrameSource reader(file);
     int frames = 0;
     while (reader.next()) ++frames;
     return frames;

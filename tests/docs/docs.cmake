@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # tests/docs/ keeps README.md and docs/ true: commands run, programs compile and run, CMake's blocks
-# configure, links lead somewhere, tables of parameters are the program's, and the site builds.
+# configure, links lead somewhere, tables of parameters are the program's, tables of figures those of
+# bench/results, and the site builds.
 # python/tests/docs_test.py runs Python, and all blocks of the pages about it.
 file(GLOB_RECURSE pages RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/*.md)
 list(PREPEND pages README.md)
@@ -31,6 +32,7 @@ add_docs_test(AddingAMethod bash ${CMAKE_CURRENT_LIST_DIR}/adding_a_method.sh ${
 find_program(PYTHON3 python3)
 if(PYTHON3)
   add_docs_test(Parameters ${PYTHON3} scripts/parameters $<TARGET_FILE:parafield_command> --check)
+  add_docs_test(Tables ${PYTHON3} scripts/tables --check)
 endif()
 # The site, from what is installed.
 add_docs_test(Site scripts/docs ${CMAKE_CURRENT_BINARY_DIR}/site)

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <functional>
 
-#include "core/replay_key.hpp"
+#include "core/backend_interface.hpp"
 #include "parafield/device.hpp"
 
 /// Backend that runs CUDA's kernels on the CPU, for tests where there is no GPU. Kernels are compiled as C++,

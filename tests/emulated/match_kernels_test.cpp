@@ -9,7 +9,7 @@
 
 #include "core/backend.hpp"
 #include "emulated/emulated_cuda.hpp"
-#include "guided/features/matched.hpp"
+#include "guided/features/tracks.hpp"
 #include "steps/matches/matcher.hpp"
 
 namespace parafield {

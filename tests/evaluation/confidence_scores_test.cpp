@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "disparity_row.hpp"
-#include "evaluation/sparsification.hpp"
+#include "evaluation/scores.hpp"
 #include "io/folder.hpp"
 #include "parafield/evaluation.hpp"
 

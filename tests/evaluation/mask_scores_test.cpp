@@ -127,9 +127,9 @@ TEST(MaskScores, RefuseOtherLabelsAndSizes) {
   });
   expect("the estimated mask has no pixels", [] { evaluate(MotionMaskView{}, labels_of({0})); });
   const Image<std::uint8_t> mask({2, 1});
-  expect("the labels have no pixels", [&] { evaluate(MotionMaskView{mask}, Frame{}); });
+  expect("the image of labels has no pixels", [&] { evaluate(MotionMaskView{mask}, Frame{}); });
   const std::uint16_t wide[2] = {};
-  expect("the format of the labels is gray_u16; it should have 8 bit", [&] {
+  expect("the format of the labels is gray_u16; it should have 8 bits", [&] {
     evaluate(MotionMaskView{mask}, Frame{wide, 2, 1, 0, PixelFormat::gray_u16});
   });
 }

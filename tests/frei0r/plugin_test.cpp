@@ -163,7 +163,7 @@ TEST(FreiPlugin, ShowsTheFrameAndSaysWhyOnceWhereItCannotDraw) {
        "parafield flow: view cannot be colour; it is one of color, overlay, arrows"},
       {[](Instance& i) { i.set(method, "optical"); }, "optical"},
       {[](Instance& i) { i.set(preset_name, "paper\n"); }, "preset"},
-      {[](Instance& i) { i.set(preset_name, "sequence"); }, "cannot be of 5 frames"},
+      {[](Instance& i) { i.set(preset_name, "sequence"); }, "cannot take 5 frames"},
       {[](Instance& i) { i.set(max_motion, 20.0); }, "max motion cannot be 20"},
       {[](Instance& i) { i.set(arrow_spacing, std::nan("")); }, "arrow spacing cannot be nan"},
       {[](Instance& i) { i.set(device, "cuda:99"); }, "cuda:99"},

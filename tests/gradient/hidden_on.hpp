@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "gradient/adaptive_ridge/hidden/hidden.hpp"
+#include "gradient/adaptive_ridge/trust/trust.hpp"
 #include "planes_on.hpp"
 #include "targets.hpp"
 

@@ -208,7 +208,7 @@ TEST_P(HiddenOnTarget, HiddenPixelsAreNotTrusted) {
                          threads, [&](auto&backend) { return finished_with(backend, c, nullptr, true); });
       HiddenCase kept = c.flow;
       for (std::size_t i = 0; i < kept.u.size(); ++i) {
-        const Motion motion = kept_near(c.flow.u[i], c.flow.v[i], c.refined_u[i], c.refined_v[i]);
+        const Motion motion = kept_near({c.flow.u[i], c.flow.v[i]}, {c.refined_u[i], c.refined_v[i]});
         kept.u[i] = motion.u, kept.v[i] = motion.v;
       }
       for (std::size_t i = 0; i < kept.u.size(); ++i) {

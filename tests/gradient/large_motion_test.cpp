@@ -25,7 +25,7 @@ TEST(FusionOfFlow, TakesTheFlowThatTheDistanceSays) {
     const float other_u = u + reach * uniform(), other_v = v + reach * uniform();
     const double distance = std::hypot(double(other_u) - u, double(other_v) - v);
     const auto is_clear = [&](double threshold) { return std::abs(distance - threshold) > 1e-4; };
-    const Motion at_once = fused(u, v, other_u, other_v), refined = kept_near(u, v, other_u, other_v);
+    const Motion at_once = fused({u, v}, {other_u, other_v}), refined = kept_near({u, v}, {other_u, other_v});
     if (is_clear(2.5)) {
       EXPECT_EQ(at_once.u, distance < 2.5 ? u : other_u);
       EXPECT_EQ(at_once.v, distance < 2.5 ? v : other_v);
@@ -37,9 +37,9 @@ TEST(FusionOfFlow, TakesTheFlowThatTheDistanceSays) {
     near += distance < 1;
   }
   EXPECT_GT(near, 500);
-  EXPECT_EQ(fused(1, 2, nan, nan).u, 1) << "no seed has a model";
-  EXPECT_EQ(fused(nan, nan, 3, 4).v, 4);
-  EXPECT_EQ(kept_near(1, 2, nan, 2).u, 1);
+  EXPECT_EQ(fused({1, 2}, {nan, nan}).u, 1) << "no seed has a model";
+  EXPECT_EQ(fused({nan, nan}, {3, 4}).v, 4);
+  EXPECT_EQ(kept_near({1, 2}, {nan, 2}).u, 1);
 }
 
 TEST(FusionOfFlow, SeedsTakeNearFlow) {

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "gradient/adaptive_ridge/settle/settle.hpp"
+#include "gradient/adaptive_ridge/fusion/fusion.hpp"
 #include "planes_on.hpp"
 #include "targets.hpp"
 

@@ -4,8 +4,8 @@
 #include <functional>
 
 #include "guided/color_test/color_test.hpp"
-#include "guided/color_test/keep_better.hpp"
-#include "guided/features/resample.hpp"
+#include "guided/color_test/color_test.hpp"
+#include "guided/features/tracks.hpp"
 #include "guided/support/features.hpp"
 #include "guided/tracks_on.hpp"
 #include "noise.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Outliers among neighboring tracks: every target against the oracle, on random flows.
-#include "guided/features/outliers.hpp"
+#include "guided/features/tracks.hpp"
 
 #include "oracle/feature_tracking.hpp"
 #include "steps/guarded.hpp"

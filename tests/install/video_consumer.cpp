@@ -9,18 +9,18 @@ int main(int, char** arguments) {
   parafield::VideoWriter writer(arguments[1], {64, 48});
   for (const parafield::FrameBuffer& frame : scene.frames) writer.write(frame);
   writer.finish();
-  parafield::VideoReader reader(arguments[1]);
+  parafield::FrameSource reader(arguments[1]);
   int count = 0;
   while (reader.next()) ++count;
   if (count != 3) return 2;
-  parafield::VideoReader again(arguments[1]);
+  parafield::FrameSource again(arguments[1]);
   parafield::FlowEstimator estimator(parafield::LucasKanade{}, {64, 48});
   const parafield::PipelineReport report =
       parafield::Pipeline(estimator).run([&](parafield::VideoFrame& frame) { return again.next(frame); },
                                          [](const parafield::VideoFrame&, parafield::FlowField&) {});
   if (report.results != 2) return 5;
   try {
-    parafield::VideoReader("no.mp4");
+    parafield::FrameSource("no.mp4");
     return 3;
   } catch (const parafield::Error& error) {
     return error.code() == parafield::ErrorCode::file ? 0 : 4;

@@ -70,7 +70,7 @@ TEST(Calibrations, OfTwoFiles) {
       [&] { read_calibration(first); });
   expect_error(ErrorCode::format, "missing: K1, D1, K2, D2", [&] { read_calibration(second); });
   const auto whole = folder.with("whole.yml", bytes_of(text));
-  expect_error(ErrorCode::format, "whole.yml: the second file has R, T, too",
+  expect_error(ErrorCode::format, "whole.yml: the second file also has R, T",
                [&] { read_calibration(whole, second); });
   const auto damaged = folder.with("damaged.yml", bytes_of("R: 7\n"));
   expect_error(ErrorCode::format, "damaged.yml: line 1: R should be an !!opencv-matrix",
@@ -96,14 +96,14 @@ TEST(Calibrations, ErrorsOfYamlNameTheLine) {
   expect("520.,", "52O.,", "line 8: K1 should have a finite number where '52O.' is");
   expect("520.,", ".Nan,", "line 8: K1 should have a finite number where '.Nan' is");
   expect("520.,", "1e400,", "should have a finite number where '1e400' is");
-  expect("520.,", "-520.,", "K1 has focal lengths -520 and 522 px; they are above 0");
+  expect("520.,", "-520.,", "K1 has focal lengths -520 and 522 px; they must be above 0");
   expect("520., 0.,", "520., 3.,", "K1 should be a camera's matrix, fx 0 cx; 0 fy cy; 0 0 1, without skew");
   expect("!!opencv-matrix", "!!matrix", "line 4: K1 should be an !!opencv-matrix");
-  expect("K1:", "K2:", "K2 stands twice");
+  expect("K1:", "K2:", "K2 occurs twice");
   expect("0.01 ]", "0.01", "line 14: D1 ends where a number should be");
   expect("0.01 ]", "0.01 ] 5", "D1 should end where '5' is");
   expect("R: !!opencv-matrix\n   rows: 3\n   cols: 3", "R: !!opencv-matrix\n   rows: 1\n   cols: 9",
-         "R should be a matrix of 3x3, not 1x9");
+         "R should be a 3x3 matrix, not 1x9");
   expect("image_width: 640", "image_width: 64.5", "image_width should be a whole number");
   expect("image_width: 640\n", "", "one of image_width and image_height");
   expect("%YAML:1.0", "YAML", "line 1: not 'name: value' of OpenCV's YAML");
@@ -136,7 +136,7 @@ TEST(Calibrations, Middleburys) {
   expect("width=2964\n", "", "lacks width");
   expect("doffs=131", "doffs=13", "doffs is 13, but cx of cam1 and cam0 differ by 131");
   expect("doffs=131", "doffs 131", "line 3: not 'name=value' of Middlebury's calib.txt: 'doffs 131'");
-  expect("cam1", "cam0", "line 2: cam0 stands twice");
+  expect("cam1", "cam0", "line 2: cam0 occurs twice");
   expect("0 3997.5 1011.75;", "0 3997.5;", "line 1: cam0 has rows of different lengths");
   expect("[3997.5 0 1176.75;", "[;", "line 1: cam0 has rows of different lengths");
   expect("[3997.5", "3997.5", "line 1: cam0 should have '[' where '3997.5' is");

@@ -121,7 +121,7 @@ TEST(DisparityFiles, PicturesOf8BitNeedTheirScale) {
   const Folder folder;
   const auto path = folder.with("a.png", gray_png<std::uint8_t>({1}));
   EXPECT_EQ(file_kind(path), FileKind::frame);
-  expect_error(ErrorCode::invalid_argument, "a PNG of 8 bit need a scale", [&] { read_disparity(path); });
+  expect_error(ErrorCode::invalid_argument, "a PNG of 8 bits need a scale", [&] { read_disparity(path); });
   EXPECT_EQ(read_disparity(path, 4).d(0, 0), 0.25f);
   for (const float bad : {-1.0f, nan, infinity})
     expect_error(ErrorCode::invalid_argument, "the scale cannot be", [&] { read_disparity(path, bad); });
@@ -177,10 +177,10 @@ TEST(DisparityFiles, OtherPicturesAreNamed) {
   const auto expect = [](const png_bytes::Header& header, std::string_view part) {
     expect_error(ErrorCode::format, part, [&] { io::decode_disparity(samples::png(header), 1); });
   };
-  expect({5, 3, 8, 2}, "a PNG image of 8 bit, colored: not disparities");
-  expect({5, 3, 16, 2}, "a PNG image of 16 bit, colored");
-  expect({5, 3, 8, 3}, "a PNG image of 8 bit, colored");
-  expect({5, 3, 4, 0}, "a PNG image of 4 bit, gray");
+  expect({5, 3, 8, 2}, "a PNG image of 8 bits, colored: not disparities");
+  expect({5, 3, 16, 2}, "a PNG image of 16 bits, colored");
+  expect({5, 3, 8, 3}, "a PNG image of 8 bits, colored");
+  expect({5, 3, 4, 0}, "a PNG image of 4 bits, gray");
 }
 
 TEST(DisparityFiles, MiddleburysHaveTheirScale) {

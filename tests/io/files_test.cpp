@@ -209,7 +209,7 @@ TEST(Files, PathsThatCannotBeWrittenAreNamed) {
     expect_error(ErrorCode::file, path.string() + ": ", [&] { write_frame(path, frame); });
     expect_error(ErrorCode::file, part, [&] { write_frame(path, frame); });
   };
-  expect(folder / "none" / "a.pgm", "no file can be made in the folder");
+  expect(folder / "none" / "a.pgm", "cannot create a file in the folder");
   fs::create_directory(folder / "folder.pgm");
   expect(folder / "folder.pgm", "it is a directory");
   fs::create_symlink("/dev/full", folder / "device.pgm");

@@ -179,7 +179,7 @@ TEST(Kitti, RoundsAndKeepsToItsRange) {
 TEST(Kitti, OtherPngsAreNotFlow) {
   for (const png_bytes::Header& header : samples::png_headers(5, 3))
     if (header.bit_depth != 16 || header.color_type != 2)
-      expect_error(ErrorCode::format, "not flow; KITTI's flow is a PNG of 16 bit, RGB",
+      expect_error(ErrorCode::format, "not flow; KITTI's flow is a PNG of 16 bits, RGB",
                    [&] { io::decode_flow(samples::png(header)); });
 }
 

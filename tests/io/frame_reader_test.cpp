@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "io/folder.hpp"
+#include "io/frame_reader.hpp"
 #include "io/pipe.hpp"
 #include "io/samples.hpp"
 #include "parafield/io.hpp"
@@ -113,13 +114,13 @@ TEST(FrameReader, GivesTheOneImageOfAFile) {
   const Folder folder;
 #ifdef PARAFIELD_HAS_PNG
   EXPECT_EQ(all_frames(folder.with("a", samples::png({5, 3, 8, 2}))).size(), 1u);
-  expect_error(ErrorCode::unsupported, "PNG is not read from a pipe; PGM, PPM, PFM and Y4M are", [] {
+  expect_error(ErrorCode::unsupported, "PNG cannot be read from a pipe; PGM, PPM, PFM and Y4M can", [] {
     all_frames(Pipe(samples::png({5, 3, 8, 2})).path());
   });
 #endif
 #ifdef PARAFIELD_HAS_JPEG
   EXPECT_EQ(all_frames(folder.with("a", samples::jpeg({10, 9}))).size(), 1u);
-  expect_error(ErrorCode::unsupported, "frame 1: JPEG is not read from a pipe", [] {
+  expect_error(ErrorCode::unsupported, "frame 1: JPEG cannot be read from a pipe", [] {
     read_frame(Pipe(samples::jpeg({10, 9})).path());
   });
 #endif
@@ -127,9 +128,9 @@ TEST(FrameReader, GivesTheOneImageOfAFile) {
 
 TEST(FrameReader, ReadFrameTakesOneFrame) {
   const Folder folder;
-  expect_error(ErrorCode::format, "holds more than one frame; FrameReader reads",
+  expect_error(ErrorCode::format, "holds more than one frame; FrameSource reads",
                [&] { read_frame(folder.with("two.pgm", two_pgms)); });
-  expect_error(ErrorCode::format, "holds more than one frame; FrameReader reads",
+  expect_error(ErrorCode::format, "holds more than one frame; FrameSource reads",
                [&] { read_mask(Pipe(two_pgms).path()); });
   const Bytes one(two_pgms.begin(), two_pgms.begin() + std::ptrdiff_t(two_pgms.size() / 2));
   EXPECT_EQ(pixels_of(read_frame(Pipe(one).path())), (Bytes{1, 2, 3, 4, 5, 6}));
@@ -329,8 +330,6 @@ TEST(FrameReader, PathsThatCannotBeReadAreNamed) {
                [&] { FrameReader(folder / "none.pgm"); });
   expect_error(ErrorCode::file, ": cannot be read: it is a directory", [&] { FrameReader(folder.path()); });
   expect_error(ErrorCode::file, "/dev/fd/999: cannot be read", [] { FrameReader("/dev/fd/999"); });
-  FrameReader reader(folder.with("a.pgm", two_pgms)), other = std::move(reader);
-  EXPECT_TRUE(other.next());
 }
 
 }  // namespace

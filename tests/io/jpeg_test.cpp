@@ -171,7 +171,7 @@ TEST(Jpeg, OtherKindsAreNamed) {
   expect({8, 8, 2}, "2 channels of unknown color");
   expect({.precision = 12}, "12");
   expect({.kind = 0xc9}, "arithmetic coding");
-  expect({.kind = 0xc3}, "a kind that is not read");
+  expect({.kind = 0xc3}, "a kind that is not supported");
 }
 
 TEST(Jpeg, DamageIsNamed) {

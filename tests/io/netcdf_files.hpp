@@ -7,6 +7,7 @@
 
 #include "io/folder.hpp"
 #include "io/formats.hpp"
+#include "io/frame_reader.hpp"
 #include "io/netcdf_bytes.hpp"
 #include "parafield/io.hpp"
 #include "parafield/netcdf.hpp"

@@ -85,7 +85,7 @@ TEST_F(NetCdf, TheVariableIsFoundOrNamed) {
   expect_same(read(saved(file(dimensions, variables))), {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
   variables.push_back({"C02", {0, 1}, float_type, counted(12, 100)});
   const auto path = saved(file(dimensions, variables));
-  EXPECT_NE(error(path).find("several variables; one has to be named: C13, C02"), std::string::npos);
+  EXPECT_NE(error(path).find("several variables; name one of them: C13, C02"), std::string::npos);
   EXPECT_EQ(read(path, "C02")[0], 100);
   EXPECT_NE(error(path, "C14").find("without images in the variable C14; it has C13, C02"),
             std::string::npos);

@@ -96,16 +96,18 @@ TEST_F(NetCdf, MotionFilesAreWholeOrNotThere) {
   };
   EXPECT_NE(refused({.km_per_pixel = -1}).find("the size of a pixel is -1 km"), std::string::npos);
   EXPECT_NE(refused({.minutes = 5, .start = "yesterday"})
-                .find("the start cannot be yesterday; it is a time in UTC"),
+                .find("the start cannot be yesterday; it must be a time in UTC"),
             std::string::npos);
   for (const char* start :
        {"2017-13-06T12:00", "2017-09-06", "2017-09-06T12:00x", "2017-09-06T24:00", "2017-09-06T12:00:61"})
     EXPECT_NE(refused({.minutes = 5, .start = start}).find("the start cannot be"), std::string::npos)
         << start;
   EXPECT_NE(refused({.start = "2017-09-06T12:00"}).find("a start needs the minutes"), std::string::npos);
-  EXPECT_NE(refused({.height_unit = "ft", .has_heights = true}).find("it is m or km"), std::string::npos);
+  EXPECT_NE(refused({.height_unit = "ft", .has_heights = true}).find("it must be m or km"),
+            std::string::npos);
   EXPECT_NE(refused({.height_unit = "km"}).find("needs heights"), std::string::npos);
-  EXPECT_NE(refused({.first_image = 0}).find("the first image is 0; images count from 1"), std::string::npos);
+  EXPECT_NE(refused({.first_image = 0}).find("the first image is 0; images are counted from 1"),
+            std::string::npos);
   EXPECT_THROW(MotionFile(folder / "no" / "motion.nc", size), Error);
   EXPECT_THROW(MotionFile(folder.path(), size), Error);
   MotionFile motion(path, size);

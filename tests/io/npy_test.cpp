@@ -130,9 +130,9 @@ TEST(Npy, FramesThatAreNotReadAreNamed) {
     expect_error(code, part, [&] { io::decode_frame(npy(npy_header(type, shape), {1, 2, 3})); });
   };
   for (const char* type : {"<i4", "|b1", "|i1", "<u4", "<f2", "<c8", "=u2", "|u2", "", "u1"})
-    expect(
-        ErrorCode::unsupported, type, "(1, 3)",
-        "an array of type '" + std::string(type) + "' is not read as an image; uint8, uint16, float32 and");
+    expect(ErrorCode::unsupported, type, "(1, 3)",
+           "an array of type '" + std::string(type) +
+               "' is not supported as an image; uint8, uint16, float32 and");
   for (const char* shape : {"()", "(3,)", "(1, 3, 2)", "(1, 3, 4)", "(1, 1, 3, 1)"})
     expect(ErrorCode::format, "|u1", shape,
            ", not an image; an image is height x width, height x width x 1 or ");
@@ -140,7 +140,7 @@ TEST(Npy, FramesThatAreNotReadAreNamed) {
   expect(ErrorCode::format, "|u1", "(2, 3)",
          "an array of 2 x 3 needs 6 bytes after the header, the file has 3");
   expect(ErrorCode::format, "<u2", "(1000000, 1000000, 3)", "needs 6000000000000 bytes after the header");
-  expect_error(ErrorCode::format, "Fortran order is not read; save numpy.ascontiguousarray(image)", [] {
+  expect_error(ErrorCode::format, "Fortran order is not supported; save numpy.ascontiguousarray(image)", [] {
     io::decode_frame(npy(npy_header("|u1", "(1, 3)", true), {1, 2, 3}));
   });
 }
@@ -154,7 +154,7 @@ TEST(Npy, DamageIsNamed) {
     expect(npy(header, floats({1, 2})), part);
   };
   expect_header(npy_header("<f4", "(1, 1, 2)", true),
-                "Fortran order is not read; save numpy.ascontiguousarray");
+                "Fortran order is not supported; save numpy.ascontiguousarray");
   expect_header(npy_header(">f4", "(1, 1, 2)"), "type '>f4', not flow; flow is little-endian float32");
   expect_header(npy_header("<i4", "(1, 1, 2)"), "type '<i4', not flow");
   expect_header(npy_header("<f4", "(1, 2)"), "an array of 1 x 2, not flow");

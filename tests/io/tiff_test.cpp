@@ -7,6 +7,7 @@
 
 #include "io/folder.hpp"
 #include "io/formats.hpp"
+#include "io/frame_reader.hpp"
 #include "io/samples.hpp"
 #include "parafield/io.hpp"
 
@@ -149,7 +150,7 @@ TEST(Tiff, OverviewsAndMasksDoNotCount) {
     const auto expect_count = [&](const File& file, const char* count) {
       expect_error(ErrorCode::unsupported,
                    std::string("a TIFF file of ") + count +
-                       " images in full resolution is not read; it should have one",
+                       " images in full resolution is not supported; it must have one",
                    [&] { io::decode_frame(file.bytes()); });
     };
     expect_count(File(true, big_tiff).add(image, value).add(overview, zero).add(page, value), "2");
@@ -283,15 +284,15 @@ TEST(Tiff, OtherKindsAreNamed) {
     expect_error(ErrorCode::unsupported, part, [&] { io::decode_frame(tiff(header)); });
   };
   expect({.samples = 4, .photometric = 5},
-         "a TIFF file with CMYK colors is not read; gray, palette and RGB of 1");
+         "a TIFF file with CMYK colors is not supported; gray, palette and RGB of 1");
   expect({.photometric = 32803}, "with colors of the kind 32803");
   expect({.samples = 3}, "of 3 channels");
   expect({.samples = 5, .photometric = 2}, "of 5 channels");
   expect({.format = 2}, "of signed integers");
-  expect({.bits = 16, .format = 3}, "of 16 bit floats");
-  expect({.bits = 32, .format = 3, .photometric = 0}, "of 32 bit floats where 0 is white");
-  expect({.bits = 32}, "of 32 bit");
-  expect({.compression = 12345}, "with the compression 12345 is not read by this libtiff");
+  expect({.bits = 16, .format = 3}, "of 16-bit floats");
+  expect({.bits = 32, .format = 3, .photometric = 0}, "of 32-bit floats where 0 is white");
+  expect({.bits = 32}, "of 32 bits");
+  expect({.compression = 12345}, "with the compression 12345 is not supported by this libtiff");
 }
 
 TEST(Tiff, DamageIsNamed) {
@@ -309,7 +310,7 @@ TEST(Tiff, DamageIsNamed) {
     expect(tiff({.claimed_width = 2'000'000}, big),
            "a TIFF file of 2000000x1 pixels; each side is 1 to 1000000");
     expect(tiff({.rows_per_strip = 0, .claimed_width = 100'000, .claimed_height = 5'000}, big),
-           "100000x5000 pixels of 8 bit do not fit into its");
+           "100000x5000 pixels of 8 bits do not fit into its");
   }
   expect_error(ErrorCode::unsupported, "a TIFF file of 100000x6000 pixels is too large: at most 536870912",
                [] {
@@ -318,8 +319,8 @@ TEST(Tiff, DamageIsNamed) {
                                         .claimed_width = 100'000,
                                         .claimed_height = 6'000}));
                });
-  expect_error(ErrorCode::unsupported, "a TIFF file with strips of 2400000000 bytes is not read; at most",
-               [] {
+  expect_error(ErrorCode::unsupported,
+               "a TIFF file with strips of 2400000000 bytes is not supported; at most", [] {
                  io::decode_frame(tiff({.bits = 64,
                                         .format = 3,
                                         .rows_per_strip = 3000,

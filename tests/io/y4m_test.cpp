@@ -3,6 +3,7 @@
 
 #include "io/folder.hpp"
 #include "io/formats.hpp"
+#include "io/frame_reader.hpp"
 #include "io/frames.hpp"
 #include "io/samples.hpp"
 #include "parafield/io.hpp"
@@ -190,8 +191,8 @@ TEST(Y4m, DamageIsNamed) {
   for (const char* kind : {"411", "444alpha", "410", "420p", "420p17", "420p7", "mono7", "monox", "422jpeg"})
     expect(ErrorCode::unsupported, "YUV4MPEG2 W2 H1 C" + std::string(kind) + "\n",
            "planes of the kind " + std::string(kind) +
-               " are not read; mono, 420, 422 and 444 of 8 to 16 bit are");
-  expect(ErrorCode::unsupported, "YUV4MPEG2 W2 H1 C\n", "planes of the kind '' are not read");
+               " are not supported; mono, 420, 422 and 444 of 8 to 16 bits are");
+  expect(ErrorCode::unsupported, "YUV4MPEG2 W2 H1 C\n", "planes of the kind '' are not supported");
 }
 
 }  // namespace

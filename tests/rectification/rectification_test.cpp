@@ -6,7 +6,7 @@
 
 #include "io/folder.hpp"
 #include "oracle/stereo_camera.hpp"
-#include "rectification/views.hpp"
+#include "rectification/camera.hpp"
 
 namespace parafield {
 namespace {
@@ -168,20 +168,20 @@ TEST(Rectification, RefusesCalibrationsThatCannotBe) {
     change(c, size, alpha);
     expect_error(code, part, [&] { plan_rectification(c, size, alpha); });
   };
-  expect("right camera stands to the left", [](auto& c, auto&, auto&) { c.translation[0] = 0.12; });
-  expect("T = (0, 0, 0) of the calibration: the cameras should stand apart",
+  expect("right camera is to the left", [](auto& c, auto&, auto&) { c.translation[0] = 0.12; });
+  expect("T = (0, 0, 0) of the calibration: the cameras must be apart",
          [](auto& c, auto&, auto&) { c.translation = {}; });
   expect(
-      "stand one above the other",
+      "are one above the other",
       [](auto& c, auto&, auto&) {
         c.translation = {-0.01, 0.1, 0};
       },
       ErrorCode::unsupported);
-  expect("one camera stands before the other", [](auto& c, auto&, auto&) {
+  expect("one camera is in front of the other", [](auto& c, auto&, auto&) {
     c.translation = {-0.01, 0, 0.1};
   });
-  expect("R of the calibration is no rotation", [](auto& c, auto&, auto&) { c.rotation[4] = 0.5; });
-  expect("R of the calibration is no rotation", [](auto& c, auto&, auto&) {
+  expect("R of the calibration is not a rotation", [](auto& c, auto&, auto&) { c.rotation[4] = 0.5; });
+  expect("R of the calibration is not a rotation", [](auto& c, auto&, auto&) {
     for (double& value : c.rotation) value = -value;
   });
   expect("the left camera of the calibration has focal lengths 0",
@@ -192,8 +192,8 @@ TEST(Rectification, RefusesCalibrationsThatCannotBe) {
   expect("for images of 320x240 px, the frames are 640x480", [](auto&, auto& size, auto&) {
     size = {640, 480};
   });
-  expect("has no size of the images", [](auto& c, auto&, auto&) { c.size = {}; });
-  expect("show nothing that lies in both images", [](auto& c, auto&, auto&) { c.left.cx = 5000; });
+  expect("lacks the size of the images", [](auto& c, auto&, auto&) { c.size = {}; });
+  expect("show nothing that is in both images", [](auto& c, auto&, auto&) { c.left.cx = 5000; });
 }
 
 }  // namespace

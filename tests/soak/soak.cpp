@@ -46,7 +46,7 @@ std::array<Held, 4> held_now(unsigned threads) {
 #ifdef PARAFIELD_HAS_CUDA
   if (why_no_cuda().empty()) {
     pinned = 8.0 * threads;
-    device = double(describe_device(Device::cuda()).memory - Cuda(Device::cuda(), {}).available_memory());
+    device = double(describe_device(Device::cuda()).memory - Cuda(Device::cuda(), {}).free_memory());
   }
 #endif
   std::this_thread::sleep_for(std::chrono::milliseconds(50));  // threads that have ended are still listed

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "oracle/grid.hpp"
-#include "steps/disparity/disparity.hpp"
+#include "steps/consistency/consistency.hpp"
 #include "steps/guarded.hpp"
 
 namespace parafield {

@@ -100,6 +100,39 @@ TEST_P(FoundOn, ACoveredCameraSaysNothing) {
       }
 }
 
+TEST_P(FoundOn, ExaminedPairsSayTheLargestNumber) {
+  const Size size{160, 80};
+  const FrameBuffer black(size, PixelFormat::gray_u8);
+  const WallPair few(size, 3, 9), many(size, 20, 50);
+  const int small = examine_pair(few.left, few.right).disparities,
+            large = examine_pair(many.left, many.right).disparities;
+  ASSERT_LT(small, large);
+  for_each_method<StereoMethod>([&]<class Method>(const Method& method) {
+    StereoEstimator estimator(method, size, {.device = device()});
+    const auto examine = [&](const FrameBuffer& left, const FrameBuffer& right) {
+      const PairFindings findings = estimator.examine(left, right);
+      EXPECT_EQ(findings.disparities, examine_pair(left, right).disparities);
+      return disparities_of(estimator.method());
+    };
+    EXPECT_GE(examine(black, many.right), 1) << "blank pairs count if there are no others";
+    EXPECT_EQ(estimator.workspace_bytes(), 0u) << "nothing is solved";
+    EXPECT_EQ(examine(few.left, few.right), small);
+    EXPECT_EQ(examine(black, many.right), small);
+    values_of(estimator.push(few.left, few.right));
+    EXPECT_EQ(examine(many.left, many.right), large);
+    EXPECT_EQ(examine(few.left, few.right), large);
+    Method given = method;
+    given.energy.disparities = large;
+    StereoEstimator exact(given, size, {.device = device()});
+    EXPECT_EQ(exact.examine(few.left, few.right).disparities, small);
+    EXPECT_EQ(disparities_of(exact.method()), large) << "a number that is given stays";
+    EXPECT_EQ(values_of(estimator.push(few.left, few.right)), values_of(exact.push(few.left, few.right)));
+    estimator.reset();
+    EXPECT_EQ(disparities_of(estimator.method()), 0);
+    EXPECT_EQ(message_of([&] { estimator.examine(few.left, Frame{}); }), "right has no data");
+  });
+}
+
 TEST_P(FoundOn, ADarkScenePairSaysTheNumber) {
   const Size size{160, 120};
   const Scene scene = render_scene("stereo", {.size = size});

@@ -73,7 +73,7 @@ Outcome outcome_of(const std::string& path, int threads) {
     ::alarm(60);  // a signal, if it never ends
     int status = 0;
     try {
-      VideoReader reader(path, {.threads = threads});
+      FrameSource reader(path, {.threads = threads});
       VideoFrame frame;
       while (reader.next(frame)) {
       }

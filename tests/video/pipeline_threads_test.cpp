@@ -48,9 +48,20 @@ class Frames {
   int next_ = 0;
 };
 
-class PipelineOn : public OnDevice {
+/// Every device, without and with the option pipelined.
+class PipelineOn : public testing::TestWithParam<std::tuple<const char*, bool>> {
  protected:
+  void SetUp() override {
+    if (on_gpu() && !why_no_cuda().empty()) GTEST_SKIP() << why_no_cuda();
+  }
+  Device device() const { return parse_device(std::get<0>(GetParam()), 2); }
+  bool on_gpu() const { return std::string(std::get<0>(GetParam())) == "cuda"; }
+  bool pipelined() const { return std::get<1>(GetParam()); }
   FlowEstimator estimator(FlowMethod method = LucasKanade{.levels = 2}) const {
+    return FlowEstimator(method, size, {.device = device(), .pipelined = pipelined()});
+  }
+  /// An estimator whose calls return the newest result.
+  FlowEstimator alone(FlowMethod method = LucasKanade{.levels = 2}) const {
     return FlowEstimator(method, size, {.device = device()});
   }
 };
@@ -64,7 +75,7 @@ TEST_P(PipelineOn, GivesEachFrameItsOwnResultInOrder) {
   for (const FlowMethod& method : methods) {
     constexpr int count = 12;
     const int window = frames_of(method), first = (window - 1) / 2;
-    FlowEstimator alone = estimator(method), used = estimator(method);
+    FlowEstimator alone = this->alone(method), used = estimator(method);
     Frames frames(count);
     std::vector<std::int64_t> order;
     std::vector<float> found;
@@ -95,7 +106,7 @@ TEST_P(PipelineOn, GivesEachFrameItsOwnResultInOrder) {
 
 TEST_P(PipelineOn, TheSinkMayKeepResults) {
   constexpr int count = 12;
-  FlowEstimator alone = estimator(), used = estimator();
+  FlowEstimator alone = this->alone(), used = estimator();
   Frames frames(count);
   std::vector<FlowField> kept;
   Pipeline(used).run(std::ref(frames),
@@ -110,7 +121,7 @@ TEST_P(PipelineOn, TheSinkMayKeepResults) {
 }
 
 TEST_P(PipelineOn, AMaskBelongsToTheNewerFrame) {
-  MotionDetector detector(DetectionMethod{}, size, {.device = device()});
+  MotionDetector detector(DetectionMethod{}, size, {.device = device(), .pipelined = pipelined()});
   Frames frames(5);
   std::vector<std::int64_t> order;
   Pipeline pipeline(detector);
@@ -146,8 +157,8 @@ TEST_P(PipelineOn, MemoryIsConstant) {
       [&](const VideoFrame&, FlowField& flow) { results.insert(flow.u.view().data); });
   EXPECT_EQ(report.results, 59);
   // Each is pinned after its first use on a GPU.
-  EXPECT_LE(buffers.size(), (2 * 3 + 3 + 1) * (device().kind == Device::Kind::cuda ? 2u : 1u));
-  EXPECT_LE(results.size(), 5u);
+  EXPECT_LE(buffers.size(), (2 * 3 + 3 + 1 + (pipelined() ? 1 : 0)) * (on_gpu() ? 2u : 1u));
+  EXPECT_LE(results.size(), pipelined() ? 6u : 5u);
 }
 
 TEST_P(PipelineOn, ASlowSinkHoldsTheSourceBack) {
@@ -167,7 +178,40 @@ TEST_P(PipelineOn, ASlowSinkHoldsTheSourceBack) {
             most_ahead = std::max(most_ahead, read - taken++);
           });
   EXPECT_EQ(taken, 39);
-  EXPECT_LE(most_ahead, 2 * 1 + 3 + 1);
+  EXPECT_LE(most_ahead, 2 * 1 + 3 + 1 + (pipelined() ? 1 : 0));
+}
+
+TEST_P(PipelineOn, AResultDoesNotWaitForTheNextFrame) {
+  FlowEstimator used = estimator();
+  Frames frames(4);
+  std::promise<void> taken;
+  const PipelineReport report = Pipeline(used).run(
+      [&](VideoFrame& frame) {
+        if (frames.read() == 3) taken.get_future().wait();
+        return frames(frame);
+      },
+      [&, left = 2](const VideoFrame&, FlowField&) mutable {
+        if (--left == 0) taken.set_value();
+      });
+  EXPECT_EQ(report.results, 3);
+}
+
+TEST_P(PipelineOn, AnErrorOfASolveComesBehindTheResultsBefore) {
+  FlowEstimator used = estimator(MultiHypothesis{.label_step = 0.125f, .max_labels = 2});
+  Frames frames(6);
+  int taken = 0;
+  const std::string message = message_of([&] {
+    Pipeline(used).run(
+        [&](VideoFrame& frame) {
+          const int number = frames.read();  // of the frames, only 3 and later ones move
+          const bool more = frames(frame);
+          frame.frame = frame_number(number < 3 ? 0 : 5 * number);
+          return more;
+        },
+        [&](const VideoFrame&, FlowField&) { ++taken; });
+  });
+  EXPECT_NE(message.find("max_labels"), std::string::npos) << message;
+  EXPECT_EQ(taken, 2);
 }
 
 TEST_P(PipelineOn, ASlowSourceIsAwaited) {
@@ -339,15 +383,15 @@ TEST_P(PipelineOn, RunsOnSeveralThreadsAtOnce) {
 }
 
 TEST(Pipeline, RefusesWhatItCannotUse) {
-  FlowEstimator used(LucasKanade{}, size, {.device = Device::cpu(1)}),
-      late(LucasKanade{}, size, {.device = Device::cpu(1), .pipelined = true});
-  EXPECT_NE(message_of([&] { Pipeline<Flow> pipeline(late); }).find("cannot have the option pipelined"),
-            std::string::npos);
+  FlowEstimator used(LucasKanade{}, size, {.device = Device::cpu(1)});
   EXPECT_EQ(message_of([&] { Pipeline<Flow>(used, {.depth = 0}); }),
             "depth cannot be 0; it is a number of frames from 1 to 1000");
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, PipelineOn, every_device(), device_name);
+std::string case_name(const testing::TestParamInfo<PipelineOn::ParamType>& info) {
+  return std::string(std::get<0>(info.param)) + (std::get<1>(info.param) ? "_pipelined" : "");
+}
+INSTANTIATE_TEST_SUITE_P(Devices, PipelineOn, testing::Combine(every_device(), testing::Bool()), case_name);
 
 }  // namespace
 }  // namespace parafield

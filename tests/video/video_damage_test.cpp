@@ -200,7 +200,7 @@ TEST(VideoDamage, ThousandsOfFramesNeedNoMoreMemory) {
   }
   writer.finish();
   EXPECT_LT(resident() - before, most);
-  VideoReader reader(folder / "a.mp4", {.threads = 2});
+  FrameSource reader(folder / "a.mp4", {.threads = 2});
   VideoFrame frame;
   std::int64_t count = 0;
   for (; reader.next(frame); ++count)

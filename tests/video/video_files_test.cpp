@@ -206,7 +206,7 @@ TEST(VideoFiles, MemoryIsUsedAgain) {
   const Folder folder;
   write_video(folder / "a.mp4", scene_frames({64, 48}, 8));
   for (const bool gray : {true, false}) {
-    VideoReader reader(folder / "a.mp4", {.gray = gray});
+    FrameSource reader(folder / "a.mp4", {.gray = gray});
     VideoFrame frame;
     ASSERT_TRUE(reader.next(frame));
     ASSERT_TRUE(reader.next(frame));
@@ -222,7 +222,7 @@ TEST(VideoFiles, FramesMayBeKept) {
     if (!has_ffmpeg && std::string(name) == "a.mp4") continue;
     write_video(folder / name, scene_frames({64, 48}, 4, false));
     const Video expected = read_video(folder / name, {.gray = true});
-    VideoReader reader(folder / name, {.gray = true});
+    FrameSource reader(folder / name, {.gray = true});
     VideoFrame frame;
     std::vector<FrameBuffer> kept;
     while (reader.next(frame)) kept.push_back(std::move(frame.frame));
@@ -243,12 +243,12 @@ TEST(VideoFiles, WrongArgumentsAreNamed) {
   expect_error(invalid_argument, "quality is 52", make(path, {64, 48}, {.quality = 52}));
   expect_error(invalid_argument, "threads is -1", make(path, {64, 48}, {.threads = -1}));
   expect_error(invalid_argument, "'.xyz'", make(folder / "a.xyz", {64, 48}));
-  expect_error(file, "no file can be made in the folder", make(folder / "none/a.y4m", {64, 48}));
+  expect_error(file, "cannot create a file in the folder", make(folder / "none/a.y4m", {64, 48}));
   std::filesystem::create_symlink("/dev/full", folder / "full.y4m");
   expect_error(file, "not a regular file", make(folder / "full.y4m", {64, 48}));
   std::filesystem::remove(folder / "full.y4m");
-  expect_error(invalid_argument, "threads is -2", [&] { VideoReader(path, {.threads = -2}); });
-  expect_error(file, "No such file", [&] { VideoReader{folder / "none.mp4"}; });
+  expect_error(invalid_argument, "threads is -2", [&] { FrameSource(path, {.threads = -2}); });
+  expect_error(file, "No such file", [&] { FrameSource{folder / "none.mp4"}; });
   VideoWriter writer(path, {64, 48});
   expect_error(invalid_argument, "has 32x48 pixels, the video 64x48", [&] {
     writer.write(FrameBuffer({32, 48}, PixelFormat::gray_u8));
@@ -277,9 +277,9 @@ TEST(VideoFiles, WrongArgumentsAreNamed) {
   expect_error(unsupported, "no encoder nothing", make(folder / "a.mp4", {64, 48}, {.codec = "nothing"}));
   expect_error(invalid_argument, "holds no", make(folder / "a.webm", {64, 48}, {.codec = "mpeg4"}));
   expect_error(invalid_argument, "no input format nothing",
-               [&] { VideoReader(path, {.format = "nothing"}); });
+               [&] { FrameSource(path, {.format = "nothing"}); });
   std::ofstream(folder / "text.mp4") << "no video";
-  expect_error(format, "no video or picture", [&] { VideoReader{folder / "text.mp4"}; });
+  expect_error(format, "no video or picture", [&] { FrameSource{folder / "text.mp4"}; });
 }
 
 TEST(VideoFiles, WithoutPermissionAreNamed) {
@@ -294,7 +294,7 @@ TEST(VideoFiles, WithoutPermissionAreNamed) {
       writer.write(FrameBuffer({8, 6}, PixelFormat::gray_u8));
       writer.finish();
     });
-    expect_error(ErrorCode::file, "", [&] { VideoReader{folder / name}; });
+    expect_error(ErrorCode::file, "", [&] { FrameSource{folder / name}; });
   }
   std::filesystem::permissions(folder / "locked", std::filesystem::perms::all);
 }

@@ -60,9 +60,48 @@ TEST(VideoPictures, OfAPatternAreThoseOfItsNumbers) {
   EXPECT_NE(video.error.find("frame 3: has 8x7 pixels, those before 8x6"), std::string::npos) << video.error;
 
   using enum ErrorCode;
-  expect_error(file, "no file has a name of this pattern", [&] { VideoReader{folder / "g%d.pgm"}; });
-  expect_error(invalid_argument, "one place of a number", [&] { VideoReader{folder / "g%d_%d.pgm"}; });
-  expect_error(invalid_argument, "one place of a number", [&] { VideoReader{folder / "g%s.pgm"}; });
+  expect_error(file, "no file has a name of this pattern", [&] { FrameSource{folder / "g%d.pgm"}; });
+  expect_error(invalid_argument, "one place of a number", [&] { FrameSource{folder / "g%d_%d.pgm"}; });
+  expect_error(invalid_argument, "one place of a number", [&] { FrameSource{folder / "g%s.pgm"}; });
+}
+
+TEST(VideoPictures, OfSeveralInputsFollowOneAnother) {
+  const Folder folder, pictures;
+  for (const int i : {1, 2}) write_frame(pictures / ("a" + std::to_string(i) + ".pgm"), number(i));
+  write_frame(folder / "a.pgm", number(3));
+  std::vector<FrameBuffer> two;
+  for (const int i : {4, 5}) two.push_back(number(i));
+  write_video(folder / "b.y4m", two);
+  FrameSource source({folder / "a.pgm", pictures.path(), folder / "b.y4m"});
+  EXPECT_EQ(source.info().frames, 3);  // as many as inputs, as far as is known
+  std::vector<std::string> names;
+  for (const int value : {3, 1, 2, 4, 5}) {
+    const std::optional<VideoFrame> frame = source.next();
+    ASSERT_TRUE(frame);
+    EXPECT_EQ(middle(frame->frame)[0], value);
+    EXPECT_EQ(frame->index, std::int64_t(names.size()));
+    EXPECT_DOUBLE_EQ(frame->time, double(names.size()) / 25);
+    names.push_back(source.name());
+  }
+  EXPECT_FALSE(source.next());
+  const std::string film = folder / "b.y4m";
+  EXPECT_EQ(names, (std::vector<std::string>{folder / "a.pgm", pictures / "a1.pgm", pictures / "a2.pgm", film,
+                                             "frame 2 of " + film}));
+  write_frame(folder / "c.pgm", FrameBuffer({8, 7}, PixelFormat::gray_u8));
+  const std::vector<std::string> sizes = {folder / "a.pgm", folder / "c.pgm"};
+  FrameSource any(sizes, {.any_size = true}), same(sizes);
+  EXPECT_TRUE(any.next() && any.next() && same.next());
+  expect_error(ErrorCode::format, "c.pgm: frame 1: has 8x7 pixels, those before 8x6", [&] { same.next(); });
+  EXPECT_FALSE(same.next());
+  expect_error(ErrorCode::invalid_argument, "needs an input", [] { FrameSource{std::vector<std::string>()}; });
+}
+
+TEST(VideoPictures, CanBeAllThatIsRead) {
+  const Folder folder;
+  std::ofstream(folder / "notes.txt") << "notes";
+  expect_error(ErrorCode::format, "notes.txt: not a PNG", [&] {
+    FrameSource(folder / "notes.txt", {.format = "pictures"});
+  });
 }
 
 TEST(VideoPictures, AreWrittenByAPatternOrIntoAFolder) {

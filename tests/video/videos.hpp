@@ -50,10 +50,10 @@ struct Video {
   std::vector<VideoFrame> frames;
   std::string error;
 };
-inline Video read_video(const std::string& path, const VideoReaderOptions& options = {}) {
+inline Video read_video(const std::string& path, const FrameSourceOptions& options = {}) {
   Video video;
   try {
-    VideoReader reader(path, options);
+    FrameSource reader(path, options);
     video.info = reader.info();
     while (auto frame = reader.next()) video.frames.push_back(std::move(*frame));
     EXPECT_FALSE(reader.next());

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "bench/bench.hpp"
-
 #include <cstdlib>
 #include <memory>
 
@@ -30,10 +28,9 @@ std::vector<BenchDevice> chosen_devices(const BenchOptions& options) {
 /// not.
 template <class Task>
 std::optional<BenchSequence<Task>> chosen_data(const BenchOptions& options) {
-  if (!options.data.empty()) return read_bench_data<Task>(options.data);
+  if (!options.data.empty()) return read_bench_data<Task>(options.data, true);
   const char* folder = std::getenv("PARAFIELD_DATA");
-  if (!folder || !has_bench_data<Task>(folder)) return {};
-  return read_bench_data<Task>(folder);
+  return folder ? read_bench_data<Task>(folder, false) : std::nullopt;
 }
 
 /// One run of the command: measures, and prints each row when it is ready.
@@ -56,14 +53,15 @@ class Bench {
     report_ = begin_report("bench").json;
     report_["version"] = version();
     if (!options_.commit.empty()) report_["commit"] = options_.commit;
+    report_["date"] = today();
     if (options_.streams > 0) report_["streams"] = options_.streams;
     report_["devices"] = Json::array();
-    facts_ = {fmt::format("parafield {}", version())};
+    facts_ = {fmt::format("parafield {}, {}", version(), today())};
     if (!options_.commit.empty()) facts_.push_back("commit " + options_.commit);
     for (BenchDevice& device : devices_) {
       device.copy_bandwidth = copy_bandwidth(device.info);
-      report_["devices"].push_back(device_json(device));
-      facts_.push_back(device_text(device));
+      report_["devices"].push_back(device.json());
+      facts_.push_back(device.text());
       if (has_table_) print(facts_.back() + "\n");
     }
     if (options_.has_task(task_facts<Flow>.name))
@@ -116,6 +114,7 @@ class Bench {
       for (const BenchTable& table : tables_) text += table.markdown();
       write_text(options_.markdown_file, text);
     }
+    report_["machine"] = quietness_.text();
     if (!options_.json_file.empty())
       write_text(options_.json_file, json_text(report_));
     else if (is_json_)
@@ -132,6 +131,7 @@ class Bench {
   std::optional<EarlierTimes> earlier_;
   std::vector<BenchDevice> devices_;
   BenchExtras extras_;
+  Quietness quietness_;
   Json report_;
   std::vector<std::string> facts_;
   std::vector<BenchTable> tables_;
@@ -153,12 +153,14 @@ void run(const BenchOptions& options) {
     throw UsageError("--commit requires --json or --markdown");
   check_outputs({{"--json", options.json_file, {}}, {"--markdown", options.markdown_file, {}}},
                 {options.compared});
+  std::vector<std::string> presets;
   for_each_task(options, [&]<class Task>() {
-    auto methods = typed([&] { return chosen_methods<Task>(options); });
+    auto methods = typed([&] { return chosen_methods<Task>(options, presets); });
     const auto data = std::make_shared<const std::optional<BenchSequence<Task>>>(chosen_data<Task>(options));
     tasks.emplace_back(
         [methods = std::move(methods), data](Bench& bench) { bench.measure_task<Task>(methods, *data); });
   });
+  check_presets(options, presets);
   std::optional<EarlierTimes> earlier;
   if (!options.compared.empty()) earlier.emplace(options.compared, options.tolerance);
   Bench bench(options, std::move(sizes), std::move(earlier));
@@ -191,8 +193,8 @@ void add_bench(App& program) {
           "that of flow takes seconds for each size. Some others take minutes: give --size and --repeat with "
           "them",
           fmt::join(names, ", ")));
-  command.add_option("--preset NAME", options.preset,
-                     "time this preset only. Without it, all presets of each method");
+  command.add_option("--preset NAME", options.presets,
+                     "one preset or more, each for the methods that have it. Without it, all presets");
   command.add_option("-d,--device NAME", options.devices,
                      "one device or more: auto, cpu, cuda, cuda:N. Without it, all usable devices");
   command.add_setting("--threads N", options.threads, "CPU threads; 0 = one for each core").range(0, 1024);
@@ -232,7 +234,7 @@ void add_bench(App& program) {
   command.examples({"bench --size 320x240 --repeat 10",
                     "bench -m lucas-kanade --size 320x240 --repeat 10 --json bench.json",
                     "bench --task stereo --size 320x240 --repeat 10 --markdown bench.md",
-                    "bench --preset fast --size 320x240 --repeat 10 --streams 2"});
+                    "bench --preset fast fastest --size 320x240 --repeat 10 --streams 2"});
 }
 
 }  // namespace parafield::command

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <fstream>
-#include <sstream>
 
 #include "options.hpp"
 
@@ -11,14 +10,6 @@ namespace parafield::command {
 namespace {
 
 constexpr std::array ways = {"resident", "streaming", "end_to_end", "overlapped"};
-
-std::string text_of_file(const std::string& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::ostringstream text;
-  if (stream) text << stream.rdbuf();
-  if (!stream) throw Error(ErrorCode::file, file + ": cannot be read");
-  return text.str();
-}
 
 /// Returns the median of one kind of measurement (`way`), or 0 if the row lacks it.
 double median_of(const Json& row, const char* way) {
@@ -43,7 +34,9 @@ std::string name_of_row(const Json& row) {
 }  // namespace
 
 EarlierTimes::EarlierTimes(const std::string& file, double tolerance) : file_(file), tolerance_(tolerance) {
-  report_ = Json::parse(text_of_file(file), nullptr, false);
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) throw Error(ErrorCode::file, file + ": cannot be read");
+  report_ = Json::parse(stream, nullptr, false);
   const auto results = report_.is_object() ? report_.find("results") : report_.end();
   if (!report_.is_object() || report_.value("command", Json()) != "bench" || results == report_.end() ||
       !results->is_array())

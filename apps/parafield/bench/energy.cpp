@@ -10,8 +10,6 @@
 #include <memory>
 #include <vector>
 
-#include "bench/driver.hpp"
-
 namespace parafield::command {
 namespace {
 
@@ -19,6 +17,23 @@ namespace {
 template <class Function>
 Function* function_of(void* library, const char* name) {
   return reinterpret_cast<Function*>(::dlsym(library, name));
+}
+
+/// Returns "GPU-" and the UUID of a CUDA device, as NVML writes it, or "" if CUDA's driver does not report it.
+std::string gpu_identifier(int index) {
+  void* const library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (!library) return {};
+  auto* const init = function_of<int(unsigned)>(library, "cuInit");
+  auto* const get = function_of<int(int*, int)>(library, "cuDeviceGet");
+  auto* const identify = function_of<int(unsigned char*, int)>(library, "cuDeviceGetUuid_v2");
+  int device = 0;
+  unsigned char bytes[16] = {};
+  if (!init || !get || !identify || init(0) != 0 || get(&device, index) != 0 || identify(bytes, device) != 0)
+    return {};
+  std::string name = "GPU";
+  for (int i = 0; i < 16; ++i)
+    name += fmt::format("{}{:02x}", i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", bytes[i]);
+  return name;
 }
 
 EnergyMeter nvml_meter(int index) {
@@ -115,8 +130,7 @@ std::optional<Energy> measure_energy(const EnergyMeter& meter, double seconds,
       do frames += push_some();
       while (Seconds(Clock::now() - step_begin).count() < step);
       const double elapsed = Seconds(Clock::now() - begin).count();
-      if (elapsed < least)
-        continue;  // NVML takes milliseconds to read, during which the device may be idle
+      if (elapsed < least) continue;  // NVML takes milliseconds to read, during which the device may be idle
       const std::optional<double> now = meter.joules();
       if (!now || elapsed > least + limit) return {};
       if (*now != from) return now;

@@ -73,7 +73,7 @@ std::string PackedAnswer::packed() const {
 std::string random_word() {
   unsigned char bytes[16];
   if (getrandom(bytes, sizeof(bytes), 0) != ssize_t(sizeof(bytes)))
-    throw Error(ErrorCode::file, "the system gives no random numbers");
+    throw Error(ErrorCode::file, "the system has no random numbers");
   return fmt::format("{:02x}", fmt::join(bytes, ""));
 }
 

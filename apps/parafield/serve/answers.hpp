@@ -14,7 +14,7 @@
 #include "serve/serve.hpp"
 #include "serve/uploads.hpp"
 
-/// Requests to the server and its answers. Those with pixels are packed: the length of a JSON text (4 bytes,
+/// Requests to the server and its answers. If they hold pixels, they are packed: the length of a JSON text (4 bytes,
 /// little-endian), the text, then bytes. In a request, the bytes are its files, back to back, which the JSON
 /// lists as "files": [{"name", "size"}, ...]. In an answer, they are planes, row by row without gaps, which
 /// the JSON lists as "planes": [{"name", "type", "width", "height", "offset"}, ...], where "offset" is a

@@ -61,23 +61,23 @@ struct AskedFrames {
   AskedFrames(const Uploads& uploads, bool fills, double most_pixels, ServeJobs::Job& job) {
     FrameOptions reading;
     reading.fills = fills;
-    FrameSource source(uploads.paths(), reading, 2, true);
-    KnownPixels mask;
-    while (std::optional<FrameBuffer> frame = source.next(&mask)) {
+    InputFrames source(uploads.paths(), reading, 2, true, {.format = "pictures"});
+    while (std::optional<InputFrame> frame = source.next()) {
+      const Size size = frame->frame.size();
       job.check();
-      uploads.check_size(std::min(frames.size(), uploads.size() - 1), frame->size());
+      uploads.check_size(std::min(frames.size(), uploads.size() - 1), size);
       if (frames.size() == most_frames)
         throw Error(ErrorCode::invalid_argument, fmt::format("more than {} frames", most_frames));
-      const double pixels = double(frame->size().width) * frame->size().height * double(frames.size() + 1);
+      const double pixels = double(size.width) * size.height * double(frames.size() + 1);
       if (pixels > most_frames_pixels * most_pixels)
         throw Error(
             ErrorCode::invalid_argument,
             fmt::format(
                 "{} frames of {}x{} pixels are more than {:g} million pixels, {:g} times --max-pixels",
-                frames.size() + 1, frame->size().width, frame->size().height,
-                most_frames_pixels * most_pixels / 1e6, most_frames_pixels));
-      frames.push_back(std::move(*frame));
-      known.push_back(std::move(mask));
+                frames.size() + 1, size.width, size.height, most_frames_pixels * most_pixels / 1e6,
+                most_frames_pixels));
+      frames.push_back(std::move(frame->frame));
+      known.push_back(std::move(frame->known));
     }
     views.assign(frames.begin(), frames.end());
     if (views.size() < 2)
@@ -129,22 +129,19 @@ void add_result(PackedAnswer& answer, Report& report, const MotionMask& mask, co
   report.json["valid"] = double(count_of(mask.valid)) / pixels;
 }
 
-/// Examines a pair before it is solved: reports what was found, and sets the number of disparities if it was
-/// not given.
-void examine(Report& report, const AskedFrames& asked, StereoMethod& method, const Device& device) {
+/// Lets the estimator examine a pair before it is solved, and reports what was found.
+void examine(Report& report, const AskedFrames& asked, StereoEstimator& estimator) {
   if (asked.views.size() != 2)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("stereo takes 2 frames, not {}", asked.views.size()));
-  std::visit(
-      [&](auto& chosen) {
-        StereoEnergy& energy = chosen.energy;
-        const PairFindings findings = examine_pair(asked.views[0], asked.views[1], energy.min_disparity);
-        const RowAlignment rows = measure_row_alignment(asked.views[0], asked.views[1], device);
-        report.json["warnings"] = pair_warnings(findings, rows, energy.disparities);
-        if (energy.disparities == 0) energy.disparities = findings.disparities;
-        report.json["disparities"] = energy.disparities;
-      },
-      method);
+  const auto number = [&] {
+    return std::visit([](const auto& chosen) { return chosen.energy.disparities; }, estimator.method());
+  };
+  const int given = number();
+  const PairFindings findings = estimator.examine(asked.views[0], asked.views[1]);
+  const RowAlignment rows = measure_row_alignment(asked.views[0], asked.views[1], estimator.device());
+  report.json["warnings"] = pair_warnings(findings, rows, given);
+  report.json["disparities"] = number();
 }
 
 template <class Task>
@@ -162,9 +159,12 @@ PackedAnswer solve(const Json& head, const Uploads& uploads, const ServeOptions&
   job.await_turn();
   job.say("solving");
   Report report = begin_report("serve");
-  if constexpr (std::is_same_v<Task, Stereo>) examine(report, asked, method, *options.device);
   options.progress = [&](double share) { job.say("solving", share); };
   Estimator<Task> estimator(method, asked.views[0].size(), options);
+  if constexpr (std::is_same_v<Task, Stereo>) {
+    examine(report, asked, estimator);
+    method = estimator.method();
+  }
   Result result = estimator.new_result();
   double first = 0, second = 0;
   job.stoppable([&] { estimator.cancel(); },

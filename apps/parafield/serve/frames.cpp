@@ -30,9 +30,6 @@ void add_frame(PackedAnswer& answer, const FrameBuffer& frame) {
                                    {"range", {json_of(range.black), json_of(range.white)}}});
 }
 
-/// Returns the next frame of a list of pictures or of a video.
-using NextFrame = std::function<std::optional<FrameBuffer>()>;
-
 int whole_number(const Json& head, const char* key, int otherwise, int least, int most) {
   const auto found = head.find(key);
   if (found == head.end()) return otherwise;
@@ -56,36 +53,27 @@ PackedAnswer show_frames(const PackedRequest& request, const ServeOptions& optio
   answer.head["frames"] = Json::array();
   answer.head["start"] = start;
   uploads.naming_files([&] {
-    const std::string path = uploads.paths()[0], &format = uploads.video_format(0);
-    std::optional<FrameReader> pictures;
-    std::optional<VideoReader> video;
-    if (format.empty())
-      pictures.emplace(path);
-    else
-      video.emplace(path, VideoReaderOptions{.format = format});
+    const bool video = !uploads.video_format(0).empty();
+    FrameSource source(uploads.paths()[0],
+                       {.format = video ? uploads.video_format(0) : "pictures", .any_size = true});
+    uploads.check_size(0, source.info().size);
     if (video) {
-      uploads.check_size(0, video->info().size);
-      answer.head["rate"] = video->info().rate;
-      answer.head["total"] = video->info().frames;
+      answer.head["rate"] = source.info().rate;
+      answer.head["total"] = source.info().frames;
     }
-    const NextFrame next = [&]() -> std::optional<FrameBuffer> {
-      if (pictures) return pictures->next();
-      std::optional<VideoFrame> one = video->next();
-      if (!one) return {};
-      return std::move(one->frame);
-    };
     job.say("reading frames");
     int index = 0, shown = 0;
     double pixels = 0;
     bool more = false;
-    for (; std::optional<FrameBuffer> frame = next(); ++index) {
+    for (; std::optional<VideoFrame> frame = source.next(); ++index) {
+      const Size size = frame->frame.size();
       job.check();
-      uploads.check_size(0, frame->size());
+      uploads.check_size(0, size);
       if (index < start) continue;
-      pixels += double(frame->size().width) * frame->size().height;
+      pixels += double(size.width) * size.height;
       more = shown == count || (shown >= 2 && pixels > most_shown_pixels * options.pixels());
       if (more) break;
-      add_frame(answer, *frame);
+      add_frame(answer, frame->frame);
       ++shown;
     }
     if (shown == 0)

@@ -84,10 +84,10 @@ std::string refusal(const HttpRequest& request, const std::vector<std::string>& 
   constexpr std::string_view scheme = "http://";
   if (request.has_header("Origin") && (request.get_header_value_count("Origin") != 1 ||
                                        !origin.starts_with(scheme) || !is_own(origin.substr(scheme.size()))))
-    return fmt::format("a page of {} may not use this server", detail::quoted(origin));
+    return fmt::format("a page of {} must not use this server", detail::quoted(origin));
   const std::string site = request.get_header_value("Sec-Fetch-Site");
   if (!site.empty() && site != "same-origin" && site != "none")
-    return "a page of another site may not use this server";
+    return "a page of another site must not use this server";
   return {};
 }
 
@@ -159,7 +159,7 @@ class Server {
     errno = 0;
     if (port == 0 ? (port = server_.bind_to_any_port(server_address)) <= 0
                   : !server_.bind_to_port(server_address, port))
-      throw Error(ErrorCode::file, fmt::format("port {} of {} cannot be taken: {}; --port 0 takes a free one",
+      throw Error(ErrorCode::file, fmt::format("cannot use port {} of {}: {}; --port 0 takes a free one",
                                                options_.port, server_address, std::strerror(errno)));
     for (const char* name : {server_address, "localhost"}) {
       hosts_.push_back(fmt::format("{}:{}", name, port));
@@ -187,57 +187,57 @@ class Server {
       if (!response.has_header(name)) response.set_header(name, value);
   }
 
-  using PackedWork = PackedAnswer (Server::*)(const PackedRequest& request, ServeJobs::Job& job);
+  /// Adds a route for GET: work(request, response) answers.
+  template <class Work>
+  void get(const char* path, Work work) {
+    server_.Get(path, [work](const HttpRequest& request, HttpResponse& response) {
+      answering(response, [&] { work(request, response); });
+    });
+  }
 
-  /// Adds a route whose request and answer are packed.
-  void add_packed(const char* path, PackedWork work) {
+  /// Adds a route for POST whose request and answer are packed: work(packed request, job) returns the answer.
+  template <class Work>
+  void post_packed(const char* path, Work work) {
     server_.Post(path, [this, work](const HttpRequest& request, HttpResponse& response,
                                     const httplib::ContentReader& reader) {
       answering(response, [&] {
         std::string body;
         if (request.get_header_value("Content-Type") != bytes_type || request.has_header("Content-Encoding"))
           return answer_error(response, Status::unsupported,
-                              fmt::format("a request has to be {}, not encoded", bytes_type));
+                              fmt::format("a request must be {}, not encoded", bytes_type));
         ServeJobs::Job job(jobs_, request.get_param_value("job"));
         if (!read_body(request, reader, options_.bytes() + PackedRequest::most_json, body))
           return answer_error(response, Status::too_large,
                               fmt::format("the files are larger than {} MB, the most that --max-size allows",
                                           options_.max_size));
-        answer_bytes(response, (this->*work)(PackedRequest(body), job).packed());
+        answer_bytes(response, work(PackedRequest(body), job).packed());
       });
     });
-  }
-
-  PackedAnswer show(const PackedRequest& request, ServeJobs::Job& job) {
-    return show_frames(request, options_, job);
-  }
-  PackedAnswer estimate(const PackedRequest& request, ServeJobs::Job& job) {
-    return estimate_for_page(request, options_, results_, job);
   }
 
   void add_routes() {
-    server_.Get("/", [](const HttpRequest&, HttpResponse& response) { answer_page(response); });
-    server_.Get("/api/methods", [this](const HttpRequest&, HttpResponse& response) {
-      answering(response, [&] { answer_json(response, capabilities(options_)); });
+    get("/", [](const HttpRequest&, HttpResponse& response) { answer_page(response); });
+    get("/api/methods", [this](const HttpRequest&, HttpResponse& response) {
+      answer_json(response, capabilities(options_));
     });
-    server_.Get("/api/example", [this](const HttpRequest& request, HttpResponse& response) {
-      answering(response, [&] {
-        ServeJobs::Job job(jobs_, request.get_param_value("job"));
-        answer_bytes(response, example_frames(request.get_param_value("task"), job).packed());
-      });
+    get("/api/example", [this](const HttpRequest& request, HttpResponse& response) {
+      ServeJobs::Job job(jobs_, request.get_param_value("job"));
+      answer_bytes(response, example_frames(request.get_param_value("task"), job).packed());
     });
-    server_.Get("/api/file", [this](const HttpRequest& request, HttpResponse& response) {
-      answering(response, [&] {
-        const std::string name = request.get_param_value("name");
-        answer_bytes(response, results_.file(request.get_param_value("result"), name));
-        response.set_header("Content-Disposition", fmt::format("attachment; filename=\"{}\"", name));
-      });
+    get("/api/file", [this](const HttpRequest& request, HttpResponse& response) {
+      const std::string name = request.get_param_value("name");
+      answer_bytes(response, results_.file(request.get_param_value("result"), name));
+      response.set_header("Content-Disposition", fmt::format("attachment; filename=\"{}\"", name));
     });
-    server_.Get("/api/progress", [this](const HttpRequest& request, HttpResponse& response) {
+    get("/api/progress", [this](const HttpRequest& request, HttpResponse& response) {
       answer_json(response, jobs_.progress(request.get_param_value("job")));
     });
-    add_packed("/api/frames", &Server::show);
-    add_packed("/api/estimate", &Server::estimate);
+    post_packed("/api/frames", [this](const PackedRequest& request, ServeJobs::Job& job) {
+      return show_frames(request, options_, job);
+    });
+    post_packed("/api/estimate", [this](const PackedRequest& request, ServeJobs::Job& job) {
+      return estimate_for_page(request, options_, results_, job);
+    });
     server_.Post("/api/cancel",
                  [this](const HttpRequest& request, HttpResponse& response, const httplib::ContentReader&) {
                    answer_json(response, {{"cancelled", jobs_.cancel(request.get_param_value("job"))}});
@@ -250,21 +250,18 @@ class Server {
   }
 
   static void answer_page(HttpResponse& response) {
-    answering(response, [&] {
-      const std::string nonce = random_word();
-      constexpr std::string_view place = "@nonce@";
-      std::string page(serve_page());
-      for (auto at = page.find(place); at != page.npos; at = page.find(place, at))
-        page.replace(at, place.size(), nonce);
-      response.set_header(
-          "Content-Security-Policy",
-          fmt::format("default-src 'none'; script-src 'nonce-{0}'; style-src 'nonce-{0}'; img-src "
-                      "data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
-                      "frame-ancestors 'none'",
-                      nonce));
-      response.set_content(page, "text/html; charset=utf-8");
-      response.status = Status::ok;
-    });
+    const std::string nonce = random_word();
+    constexpr std::string_view place = "@nonce@";
+    std::string page(serve_page());
+    for (auto at = page.find(place); at != page.npos; at = page.find(place, at))
+      page.replace(at, place.size(), nonce);
+    response.set_header("Content-Security-Policy",
+                        fmt::format("default-src 'none'; script-src 'nonce-{0}'; style-src 'nonce-{0}'; "
+                                    "img-src data: blob:; connect-src 'self'; base-uri 'none'; form-action "
+                                    "'none'; frame-ancestors 'none'",
+                                    nonce));
+    response.set_content(page, "text/html; charset=utf-8");
+    response.status = Status::ok;
   }
 
   const ServeOptions& options_;
@@ -282,7 +279,7 @@ void run_server(const ServeOptions& options) {
   print(address + "\n");
   if (!options.quiet)
     note(fmt::format(
-        "open this address in a browser of this machine; Ctrl-C ends the server. Files up to {} MB, "
+        "open this address in a browser on this machine; Ctrl-C ends the server. Files up to {} MB, "
         "frames up to {} million pixels",
         options.max_size, options.max_pixels));
   server.listen();

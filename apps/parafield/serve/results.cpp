@@ -17,7 +17,7 @@ class TemporaryFolder {
   TemporaryFolder() {
     std::string name = (std::filesystem::temp_directory_path() / "parafield-serve-XXXXXX").string();
     if (!mkdtemp(name.data()))
-      throw Error(ErrorCode::file, fmt::format("{}: cannot be made: {}", name, std::strerror(errno)));
+      throw Error(ErrorCode::file, fmt::format("cannot make {}: {}", name, std::strerror(errno)));
     path = name;
   }
   ~TemporaryFolder() {
@@ -27,63 +27,48 @@ class TemporaryFolder {
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
-  std::filesystem::path path;
+  Path path;
 };
 
-/// A file of a result, and the function that writes it.
-template <class Result>
-struct ResultFile {
-  const char* name;
-  void (*write)(const std::filesystem::path& path, const Result& result);
-};
-using std::filesystem::path;
-
-constexpr ResultFile<FlowField> flow_files[] = {
-    {"flow.flo", [](const path& to, const FlowField& flow) { write_flow(to, flow); }},
-    {"flow.npy", [](const path& to, const FlowField& flow) { write_flow(to, flow); }},
-    {"flow.pfm", [](const path& to, const FlowField& flow) { write_flow(to, flow); }},
-    {"flow-kitti.png", [](const path& to, const FlowField& flow) { write_flow(to, flow); }},
-    {"valid.png", [](const path& to, const FlowField& flow) { write_mask(to, flow.valid); }}};
-constexpr ResultFile<DisparityField> disparity_files[] = {
-    {"disparity.pfm", [](const path& to, const DisparityField& field) { write_disparity(to, field); }},
-    {"disparity.npy", [](const path& to, const DisparityField& field) { write_disparity(to, field); }},
-    {"disparity-kitti.png", [](const path& to, const DisparityField& field) { write_disparity(to, field); }},
-    {"valid.png", [](const path& to, const DisparityField& field) { write_mask(to, field.valid); }}};
-constexpr ResultFile<MotionMask> mask_files[] = {
-    {"mask.png", [](const path& to, const MotionMask& mask) { write_mask(to, mask.moving); }},
-    {"mask.pgm", [](const path& to, const MotionMask& mask) { write_mask(to, mask.moving); }}};
-
-constexpr std::span<const ResultFile<FlowField>> files_of(const FlowField&) { return flow_files; }
-constexpr std::span<const ResultFile<DisparityField>> files_of(const DisparityField&) {
-  return disparity_files;
+/// The files of a result, which write() distinguishes by their names.
+std::vector<std::string_view> files_of(const FlowField&) {
+  return {"flow.flo", "flow.npy", "flow.pfm", "flow-kitti.png", "valid.png"};
 }
-constexpr std::span<const ResultFile<MotionMask>> files_of(const MotionMask&) { return mask_files; }
+std::vector<std::string_view> files_of(const DisparityField&) {
+  return {"disparity.pfm", "disparity.npy", "disparity-kitti.png", "valid.png"};
+}
+std::vector<std::string_view> files_of(const MotionMask&) { return {"mask.png", "mask.pgm"}; }
+
+bool is_validity(const Path& path) { return path.filename() == "valid.png"; }
+void write(const Path& path, const FlowField& flow) {
+  is_validity(path) ? write_mask(path, flow.valid) : write_flow(path, flow);
+}
+void write(const Path& path, const DisparityField& field) {
+  is_validity(path) ? write_mask(path, field.valid) : write_disparity(path, field);
+}
+void write(const Path& path, const MotionMask& mask) { write_mask(path, mask.moving); }
 
 template <class Result>
-std::string content_of(const ResultFile<Result>& file, const Result& result) {
+std::string content_of(const std::string& name, const Result& result) {
   const WhileWriting whole;  // holds signals back until the folder is removed
   const TemporaryFolder folder;
-  const std::filesystem::path to = folder.path / file.name;
+  const Path path = folder.path / name;
   try {
-    file.write(to, result);
+    write(path, result);
   } catch (const Error& error) {
     std::string message = error.what();
-    if (message.starts_with(to.string())) message.replace(0, to.string().size(), file.name);
+    if (message.starts_with(path.string())) message.replace(0, path.string().size(), name);
     throw Error(error.code(), message);
   }
-  std::ifstream bytes(to, std::ios::binary);
+  std::ifstream bytes(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(bytes), {}};
 }
 
 }  // namespace
 
 Json ServeResults::keep(Result result) {
-  Json kept = {{"id", random_word()}, {"files", Json::array()}};
-  std::visit(
-      [&](const auto& field) {
-        for (const auto& file : files_of(field)) kept["files"].push_back(file.name);
-      },
-      result);
+  const Json kept = {{"id", random_word()},
+                     {"files", std::visit([](const auto& field) { return files_of(field); }, result)}};
   const std::lock_guard lock(mutex_);
   kept_.push_back({kept["id"], std::make_shared<const Result>(std::move(result))});
   if (kept_.size() > most) kept_.pop_front();
@@ -102,9 +87,9 @@ std::string ServeResults::file(const std::string& id, const std::string& name) c
                 fmt::format("only the last {} results are kept; estimate this one again", most));
   return std::visit(
       [&](const auto& field) -> std::string {
-        for (const auto& file : files_of(field))
-          if (file.name == name) return content_of(file, field);
-        throw Error(ErrorCode::file, fmt::format("the result has no file {}", detail::quoted(name)));
+        if (std::ranges::count(files_of(field), name) == 0)
+          throw Error(ErrorCode::file, fmt::format("the result has no file {}", detail::quoted(name)));
+        return content_of(name, field);
       },
       *result);
 }

@@ -64,9 +64,4 @@ class Uploads {
   double most_pixels_;
 };
 
-/// Returns the width and height in the header of a PNG, JPEG or TIFF file, the largest if it has several
-/// images. Returns 0x0 if the header has none, and for other formats, in which every pixel takes at least a
-/// byte.
-Size size_in_header(std::string_view bytes);
-
 }  // namespace parafield::command

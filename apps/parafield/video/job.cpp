@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 #include <future>
 
+#include "series.hpp"
 #include "video/video.hpp"
 
 namespace parafield::command {
@@ -15,16 +20,101 @@ bool compares_colors(const FlowMethod& method) {
          !std::holds_alternative<RidgeRegression>(method);
 }
 
-VideoJob::VideoJob(const VideoCommandOptions& options, VideoTarget target, FlowMethod method, int threads,
+VideoJob::VideoJob(const VideoCommandOptions& options, VideoTarget of, const FlowMethod& method, int threads,
                    int at_once)
-    : options_(options),
-      target_(std::move(target)),
+    : StreamJob(of.input, "flow"),
+      target(std::move(of)),
+      options_(options),
       method_(method),
       window_(frames_of(method)),
       threads_(threads),
       at_once_(at_once) {}
 
 namespace {
+
+/// Maps values of -bound to bound to 0 to 255. Unknown flow is stored as zero motion.
+void flow_to_bytes(View<const float> plane, float bound, FrameBuffer& bytes) {
+  const float gain = 127.5f / bound;
+  for (int y = 0; y < plane.height; ++y) {
+    const float* const from = plane.row(y);
+    auto* const to = static_cast<std::uint8_t*>(bytes.row(y));
+    for (int x = 0; x < plane.width; ++x) {
+      const float value = from[x] * gain + 127.5f;
+      to[x] = !(std::abs(from[x]) <= 1e9f) ? 128
+              : value < 0                  ? 0
+              : value > 255                ? 255
+                                           : std::uint8_t(value + 0.5f);
+    }
+  }
+}
+
+/// Makes a folder if it is missing. Throws Error(file) if files cannot be written there.
+void make_folder(const Path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  std::string problem = error ? error.message() : "";
+  if (!error && !std::filesystem::is_directory(folder, error)) problem = "it is no folder";
+  if (problem.empty() && access(folder.c_str(), W_OK) != 0) problem = std::strerror(errno);
+  if (!problem.empty())
+    throw Error(ErrorCode::file, fmt::format("{}: cannot be written into: {}", folder.string(), problem));
+}
+
+/// Writes the flows of a video into a folder, beginning with flow_00001.flo. In the formats jpg and png, each
+/// flow is two gray pictures, flow_x_00001.jpg and flow_y_00001.jpg, whose values 0 to 255 stand for -bound
+/// to bound.
+class FlowFolder {
+ public:
+  FlowFolder(const Path& folder, const std::string& format, float bound);
+
+  void make() const { make_folder(folder_); }
+  /// Returns how many flows, counted from the first without a gap, have all their files.
+  int complete() const;
+  void write(int number, const FlowField& flow);
+
+ private:
+  std::vector<Path> files(int number) const;
+
+  const Path folder_;
+  const std::string extension_;
+  const bool in_bytes_;
+  const float bound_;
+  FrameBuffer bytes_;
+};
+
+FlowFolder::FlowFolder(const Path& folder, const std::string& format, float bound)
+    : folder_(folder),
+      extension_(format == "kitti" ? "png" : format),
+      in_bytes_(format == "jpg" || format == "png"),
+      bound_(bound) {}
+
+std::vector<Path> FlowFolder::files(int number) const {
+  std::vector<Path> names;
+  for (const char* name : in_bytes_ ? std::vector{"flow_x_", "flow_y_"} : std::vector{"flow_"})
+    names.push_back(folder_ / fmt::format("{}{:05}.{}", name, number, extension_));
+  return names;
+}
+
+int FlowFolder::complete() const {
+  const auto is_there = [&](int number) {
+    return std::ranges::all_of(files(number), [](const Path& file) {
+      std::error_code none;
+      return std::filesystem::is_regular_file(file, none);
+    });
+  };
+  int number = 0;
+  while (is_there(number + 1)) ++number;
+  return number;
+}
+
+void FlowFolder::write(int number, const FlowField& flow) {
+  const std::vector<Path> names = files(number);
+  if (!in_bytes_) return write_flow(names[0], flow);
+  if (bytes_.size() != flow.size()) bytes_ = FrameBuffer(flow.size(), PixelFormat::gray_u8);
+  for (const std::size_t i : {0u, 1u}) {
+    flow_to_bytes(i == 0 ? flow.u.view() : flow.v.view(), bound_, bytes_);
+    write_frame(names[i], bytes_);
+  }
+}
 
 /// Adds its lifetime, in seconds, to `seconds`.
 class Stopwatch {
@@ -45,7 +135,7 @@ std::int64_t frames_in(const VideoInfo& info) {
 
 }  // namespace
 
-std::int64_t VideoJob::flows_of(const VideoInfo& info) const {
+std::int64_t VideoJob::expected_flows() const {
   std::int64_t frames = (frames_in(info) + options_.every - 1) / options_.every;
   if (options_.frames > 0 && (frames == 0 || frames > options_.frames)) frames = options_.frames;
   return std::max<std::int64_t>(frames - window_ + 1, 0);
@@ -54,10 +144,10 @@ std::int64_t VideoJob::flows_of(const VideoInfo& info) const {
 /// Returns whether the output video already exists with a picture for each flow. If its number of frames is
 /// unknown, an existing video counts as complete, because videos get their final name only when they are
 /// finished.
-bool VideoJob::output_is_whole(const VideoInfo& info) const {
+bool VideoJob::output_is_whole() const {
   try {
-    const VideoInfo there = VideoReader(target_.output, {.gray = true, .threads = 1}).info();
-    const std::int64_t frames = frames_in(there), needed = flows_of(info);
+    const VideoInfo there = FrameSource(target.output, {.gray = true, .threads = 1}).info();
+    const std::int64_t frames = frames_in(there), needed = expected_flows();
     const bool counted = info.frames > 0 && there.frames > 0;
     return frames == 0 || frames >= needed - (counted ? 0 : 1 + needed / 100);
   } catch (const Error&) {
@@ -67,32 +157,27 @@ bool VideoJob::output_is_whole(const VideoInfo& info) const {
 
 void VideoJob::run(const std::stop_token& stop) {
   FlowPainter painter(options_.view, options_.max_motion, options_.step);
-  const bool draws = !target_.output.empty();
-  // A video stores luma separately, so gray is exact. Pictures would be rounded when converted to gray.
-  const bool pictures = has_number(target_.input) || std::filesystem::is_directory(target_.input);
-  const bool gray = !pictures && !(draws && painter.shows_frame()) && !compares_colors(method_);
-  VideoReader reader(target_.input, {.gray = gray, .threads = threads_});
-  const VideoInfo& info = result_.info = reader.info();
-  expected_ = flows_of(info);
+  const bool draws = !target.output.empty();
+  const bool gray =
+      has_own_luma(target.input) && !(draws && painter.shows_frame()) && !compares_colors(method_);
+  FrameSource source(target.input, {.gray = gray, .threads = threads_});
+  info = source.info();
+  expected = expected_flows();
 
-  FlowFolder flows(target_.flow_folder, options_.flow_format, options_.bound);
-  const bool keeps_flow = !target_.flow_folder.empty();
+  FlowFolder flows(target.flow_folder, options_.flow_format, options_.bound);
+  const bool keeps_flow = !target.flow_folder.empty();
   if (keeps_flow) flows.make();
-  if (target_.in_folder) make_folder(folder_of(target_.output));
-  const bool drawn = !draws || (options_.resume && output_is_whole(info));
+  if (target.in_folder) make_folder(folder_of(target.output));
+  const bool drawn = !draws || (options_.resume && output_is_whole());
   if (options_.resume) {
-    if (drawn && keeps_flow) written_ = skipped_ = result_.skipped = flows.complete();
-    result_.whole = drawn && (!keeps_flow || (expected_ > 0 && result_.skipped >= expected_));
-    if (result_.whole) return;
+    if (drawn && keeps_flow) written = skipped = flows.complete();
+    all_there = drawn && (!keeps_flow || (expected > 0 && skipped >= expected));
+    if (all_there) return;
   }
-  struct Ended {
-    std::atomic<bool>& whole;
-    ~Ended() { whole = true; }
-  } const ended{whole_};
-  whole_ = false;
-  std::optional<VideoWriter> writer;  // destroyed before `ended`
+  const Writing writing(*this);
+  std::optional<VideoWriter> writer;
   if (!drawn)
-    writer.emplace(target_.output, painter.size(info.size),
+    writer.emplace(target.output, painter.size(info.size),
                    VideoWriterOptions{.rate = options_.rate > 0 ? options_.rate
                                               : info.rate > 0   ? info.rate / options_.every
                                                                 : 25,
@@ -101,6 +186,7 @@ void VideoJob::run(const std::stop_token& stop) {
                                       .threads = threads_});
   FlowOptions how = options_.task;
   how.device = options_.device.device();
+  how.pipelined = true;
   how.throughput = at_once_ > 2;
   how.confidence = false;
   how.valid = (draws && options_.view == "arrows") || (keeps_flow && options_.flow_format == "kitti");
@@ -110,8 +196,8 @@ void VideoJob::run(const std::stop_token& stop) {
   const auto read = [&](VideoFrame& frame) {
     // Skips the frames between the selected ones, and the frames whose flow exists already.
     while (options_.frames == 0 || taken < options_.frames) {
-      if (!reader.next(frame)) return false;
-      if (seen++ % options_.every == 0 && taken++ >= result_.skipped) return true;
+      if (!source.next(frame)) return false;
+      if (seen++ % options_.every == 0 && taken++ >= skipped) return true;
     }
     return false;
   };
@@ -124,7 +210,7 @@ void VideoJob::run(const std::stop_token& stop) {
     const Stopwatch watch(waited);
     if (encoding.valid()) encoding.get();
   };
-  const auto encode = [&](const FrameBuffer& picture, double time) {
+  const auto encode_one = [&](const FrameBuffer& picture, double time) {
     const Stopwatch watch(worked);
     if (timed)
       writer->write(picture, time);
@@ -138,33 +224,30 @@ void VideoJob::run(const std::stop_token& stop) {
       await();
       // Without a free thread, the picture is encoded when the next one waits for it.
       encoding = std::async(std::launch::async | std::launch::deferred,
-                            [&encode, &picture, time = frame.time] { encode(picture, time); });
+                            [&encode_one, &picture, time = frame.time] { encode_one(picture, time); });
     }
-    if (keeps_flow) flows.write(int(written_) + 1, flow);
-    ++written_;
+    if (keeps_flow) flows.write(int(written) + 1, flow);
+    ++written;
   };
   const auto end = [&] {
     await();
-    if (writer && written_ > 0) writer->finish();
-    whole_ = true;
+    if (writer && written > 0) writer->finish();
+    whole = true;
   };
   try {
-    result_.report = Pipeline<Flow>(estimator, {.stop = stop}).run(read, write, end);
-    result_.encode = result_.report.sink - waited + worked;
-    if (taken < window_ && !result_.report.stopped)
+    report = Pipeline<Flow>(estimator, {.stop = stop}).run(read, write, end);
+    encode = report.sink - waited + worked;
+    if (taken < window_ && !report.stopped)
       throw Error(ErrorCode::format,
-                  fmt::format("{}: has {} frame{}{}; {} takes {} or more", name(), seen, seen == 1 ? "" : "s",
+                  fmt::format("{}: has {} frame{}{}; {} takes {} or more", name, seen, seen == 1 ? "" : "s",
                               options_.every > 1 ? ", too few for --every" : "", name_of(method_), window_));
   } catch (const Error& error) {
     if (encoding.valid()) encoding.wait();
     // With a video and flow files, count what is in both.
-    std::int64_t count = writer ? encoded : written_.load();
-    if (keeps_flow) count = std::min(count, written_.load());
+    std::int64_t count = writer ? encoded : written.load();
+    if (keeps_flow) count = std::min(count, written.load());
     writer.reset();  // finishes the video
-    if (count == 0) throw;
-    throw Error(error.code(),
-                fmt::format("{}; the {} before it {} written", error.what(),
-                            count == 1 ? "flow" : fmt::format("{} flows", count), count == 1 ? "is" : "are"));
+    fail_after(error, count, noun);
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "video/video.hpp"
 
+#include <deque>
 #include <map>
 #include <thread>
 
@@ -87,41 +88,31 @@ int jobs_of(const VideoCommandOptions& options, const Device& device) {
   return std::min(jobs, int(options.inputs.size()));
 }
 
-Json json_of(const VideoJob& job) {
-  const auto& [info, skipped, whole, report, encode] = job.result();
-  Json json = {{"input", job.target().input}, {"width", info.size.width}, {"height", info.size.height},
-               {"format", info.format},       {"codec", info.codec},      {"rate", info.rate},
-               {"frames", report.frames},     {"flows", report.results},  {"skipped", skipped},
-               {"seconds", report.seconds}};
-  const double frames = double(std::max<std::int64_t>(report.frames, 1));
-  json["fps"] = report.seconds > 0 ? double(report.frames) / report.seconds : 0;
-  json["decode_milliseconds"] = 1000 * report.source / frames;
-  json["compute_milliseconds"] = 1000 * report.compute / frames;
-  json["encode_milliseconds"] = 1000 * encode / frames;
-  std::vector<std::string> files;
-  if (!job.target().output.empty() && job.target().output != "-") files.push_back(job.target().output);
-  if (!job.target().flow_folder.empty()) files.push_back(job.target().flow_folder);
-  json["files"] = files;
-  return json;
-}
-
-std::string text_of(const VideoJob& job, const Json& json) {
-  if (job.result().whole) return fmt::format("{}: all was there\n", job.name());
-  return fmt::format(
-      "{}: {} flows of {} frames in {:.2f} s, {:.1f} a second; decode {:.2f}, compute {:.2f}, encode {:.2f} "
-      "ms a "
-      "frame\n",
-      job.name(), job.result().report.results, job.result().report.frames, job.result().report.seconds,
-      json["fps"].get<double>(), json["decode_milliseconds"].get<double>(),
-      json["compute_milliseconds"].get<double>(), json["encode_milliseconds"].get<double>());
+/// Adds what was done with an input to "videos", and a line of text.
+void add_job(Report& report, const VideoJob& job) {
+  const VideoInfo& info = job.info;
+  const PipelineReport& done = job.report;
+  Json json = {{"input", job.target.input}, {"width", info.size.width}, {"height", info.size.height},
+               {"format", info.format},     {"codec", info.codec},      {"rate", info.rate},
+               {"frames", done.frames},     {"flows", done.results},    {"skipped", job.skipped.load()},
+               {"seconds", done.seconds}};
+  const std::string stages = add_stages(json, done, job.encode);
+  report.text +=
+      job.all_there ? fmt::format("{}: all was there\n", job.name)
+                    : fmt::format("{}: {} flows of {} frames in {:.2f} s, {:.1f} a second; {}", job.name,
+                                  done.results, done.frames, done.seconds, json["fps"].get<double>(), stages);
+  json["files"] = Json::array();
+  for (const std::string& name : {job.target.output, job.target.flow_folder})
+    if (!name.empty() && name != "-") json["files"].push_back(name);
+  report.json["videos"].push_back(std::move(json));
 }
 
 void check_words(const VideoCommandOptions& options) {
   if (options.output.empty() && options.flow_folder.empty())
-    throw UsageError(fmt::format(
-        "nothing to write: name a video with -o, or a folder of flow files with --flow-dir; for example "
-        "parafield video {} -o flow.mp4",
-        detail::value_text(options.inputs[0])));
+    throw UsageError(
+        fmt::format("nothing to write: name a video with -o, or a folder of flow files with --flow-dir; for "
+                    "example parafield video {} -o flow.mp4",
+                    detail::value_text(options.inputs[0])));
   if (std::ranges::count(options.inputs, "-") > 1) throw UsageError("INPUT: standard input can be read once");
   if (options.json && options.output == "-")
     throw UsageError("--json and -o - exclude each other: both write to standard output");
@@ -130,8 +121,7 @@ void check_words(const VideoCommandOptions& options) {
 void run(const VideoCommandOptions& options) {
   check_words(options);
   const FlowMethod method = options.method.method();
-  if (options.task.fb_check > 0 && frames_of(method) != 2)
-    throw UsageError(fmt::format("--fb-check needs a method of two frames, not of {}", frames_of(method)));
+  options.check_frames(method);
   const Device device = options.device.device();
   const DeviceInfo info = describe_device(device);
   const WhileWriting whole;
@@ -141,52 +131,39 @@ void run(const VideoCommandOptions& options) {
   const int at_once = jobs_of(options, device), cores = int(std::thread::hardware_concurrency());
   const int threads =
       options.device.threads > 0 || at_once == 1 ? options.device.threads : std::max(cores / at_once, 1);
-  std::vector<std::unique_ptr<VideoJob>> jobs;
+  std::deque<VideoJob> jobs;
+  std::vector<StreamJob*> work;
   for (const VideoTarget& target : targets)
-    jobs.push_back(std::make_unique<VideoJob>(options, target, method, threads, at_once));
+    work.push_back(&jobs.emplace_back(options, target, method, threads, at_once));
   const auto begin = std::chrono::steady_clock::now();
-  const std::vector<std::exception_ptr> errors = run_jobs(options, jobs, at_once);
+  const std::vector<std::exception_ptr> errors = run_jobs(work, at_once, options.quiet);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 
-  Report report = begin_report("video");
-  report.json["method"] = name_of(method);
-  if (!options.method.preset.empty()) report.json["preset"] = options.method.preset;
-  report.json["parameters"] = parameters_json(parameters_of(method));
+  Report report = options.begin("video", method);
   report.json.update(parameters_json(parameters_of(options.task)));
-  add_device(report.json, info);
+  report.json.update(device_json(info));
   std::int64_t frames = 0, flows = 0;
   int failed = 0;
-  Json videos = Json::array();
+  report.json["videos"] = Json::array();
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (errors[i]) {
       ++failed;
       continue;
     }
-    videos.push_back(json_of(*jobs[i]));
-    report.text += text_of(*jobs[i], videos.back());
-    frames += jobs[i]->result().report.frames;
-    flows += jobs[i]->result().report.results;
+    add_job(report, jobs[i]);
+    frames += jobs[i].report.frames;
+    flows += jobs[i].report.results;
   }
-  if (WhileWriting::interrupted()) {
-    if (!options.quiet)
-      std::fputs(fmt::format("parafield: interrupted; {} flows are written\n", flows).c_str(), stderr);
-    return;  // the destructor of `whole` ends the program
-  }
+  if (say_interrupted(flows, "flow", options.quiet)) return;  // the destructor of `whole` ends the program
   report.json["frames"] = frames;
   report.json["flows"] = flows;
   report.json["seconds"] = seconds;
   report.json["fps"] = double(frames) / seconds;
-  report.json["videos"] = videos;
   if (jobs.size() == 1 && errors[0]) std::rethrow_exception(errors[0]);
   if (jobs.size() > 1)
     report.text +=
         fmt::format("{} frames in {:.2f} s, {:.1f} a second\n", frames, seconds, double(frames) / seconds);
-  if (options.json || !options.quiet) {
-    if (options.output == "-")
-      std::fputs(report.text.c_str(), stderr);
-    else
-      print(report, options.json);
-  }
+  options.print(report, options.output == "-");
   std::string names;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (!errors[i]) continue;
@@ -208,40 +185,31 @@ void add_video(App& program) {
   const Option inputs = command.add_option("INPUT FILE", options.inputs);
   inputs.help(
       "videos: files, folders or patterns of pictures, cameras, or - for Y4M on standard input. A pattern is "
-      "like "
-      "frame%04d.png, a camera like /dev/video0. Each input is a video of its own");
+      "like frame%04d.png, a camera like /dev/video0. Each input is a video of its own");
   command.add_option("-o,--output FILE", options.output)
       .help(
           "write a video of the flow: .mp4, .mkv, .mov, .avi, .webm, .y4m, or - for Y4M on standard output. "
-          "A "
-          "pattern (seen%04d.png) gives pictures, numbered from 0. In a folder (videos/, or one that is "
-          "there) "
-          "each input gets a video, with its name and .mp4; several inputs need one. Frame i shows the flow "
-          "from "
-          "frame i to the next, at its time");
+          "A pattern (seen%04d.png) gives pictures, numbered from 0. In a folder (videos/, or one that is "
+          "there) each input gets a video, with its name and .mp4; several inputs need one. Frame i shows "
+          "the flow from frame i to the next, at its time");
   command.add_setting("--view NAME", options.view, "what -o shows: color, overlay, arrows or side-by-side")
       .one_of(video_views);
   const Option most = command.add_option("--max-motion PX", options.max_motion);
-  most.is([](double value) { return value > 0 && std::isfinite(value); }, "a finite number above 0");
-  most.help(
+  most.is_positive().help(
       "length of flow with full color, px; default: steady. It begins with the first flow's, changes by at "
-      "most "
-      "2 % a frame, and is at least 2 px. Arrows of that length are two steps long");
+      "most 2 % a frame, and is at least 2 px. Arrows of that length are two steps long");
   command.add_setting("--step PX", options.step, "distance of the arrows").range(1, 100000);
   command.add_option("--flow-dir DIR", options.flow_folder)
       .help(
           "write each flow into a folder, as flow_00001.flo and so on. The folder is made if it is missing. "
-          "With "
-          "several inputs each has a folder in it, with its name");
+          "With several inputs each has a folder in it, with its name");
   command.add_setting("--flow-format NAME", options.flow_format)
       .one_of(flow_file_formats)
       .help(
           "flo, kitti, npy, pfm, jpg or png. Files of kitti are .png of 16 bit. Those of jpg and png are two "
-          "gray "
-          "pictures for each flow, flow_x_00001.jpg and flow_y_00001.jpg: 0 to 255 stand for -bound to bound "
-          "px");
-  command.add_setting("--bound PX", options.bound, "motion that jpg and png show as 255")
-      .is([](double value) { return value > 0 && std::isfinite(value); }, "a finite number above 0");
+          "gray pictures for each flow, flow_x_00001.jpg and flow_y_00001.jpg: 0 to 255 stand for -bound to "
+          "bound px");
+  command.add_setting("--bound PX", options.bound, "motion that jpg and png show as 255").is_positive();
   command.add_flag("--resume", options.resume)
       .help("skip what is there. These are flow files, from the first on, and videos that have all frames");
   command.add_setting("--jobs N", options.jobs)
@@ -254,32 +222,27 @@ void add_video(App& program) {
       .help("frames a second of -o. By default it keeps the input's times");
   command.add_option("--codec NAME", options.codec, "FFmpeg's name of an encoder for -o, like ffv1");
   command.add_setting("--quality N", options.quality, "quality of -o: 0 is best, 51 smallest").range(0, 51);
-  command.add_flag("--json", options.json, "print the report as one JSON object");
-  command.add_flag("-q,--quiet", options.quiet, "print no text report");
-  options.device.add_to(command);
-  describe(options.task, TaskOptions{command});
-  options.method.add_to(command);
-  for (const char* name : {"--aggregation-sigma",
-                           "--texture-aware",
-                           "--uniqueness",
-                           "--block-overlap",
-                           "--match-stride",
-                           "--match-levels",
-                           "--match-iterations",
-                           "--match-check",
-                           "--match-region",
-                           "--step",
-                           "--bound",
-                           "--every",
-                           "--max-frames",
-                           "--rate",
-                           "--codec",
-                           "--quality",
-                           "--fb-check",
-                           "--speckle",
-                           "--fill",
-                           "--final-median"})
-    command.leave_out_of_help(command.get_option(name));
+  options.add_to(command);
+  command.leave_out_of_help({"--aggregation-sigma",
+                             "--texture-aware",
+                             "--uniqueness",
+                             "--block-overlap",
+                             "--match-stride",
+                             "--match-levels",
+                             "--match-iterations",
+                             "--match-check",
+                             "--match-region",
+                             "--step",
+                             "--bound",
+                             "--every",
+                             "--max-frames",
+                             "--rate",
+                             "--codec",
+                             "--quality",
+                             "--fb-check",
+                             "--speckle",
+                             "--fill",
+                             "--final-median"});
   command.examples({"video clip.mp4 -o flow.mp4", "video clip.mp4 -o seen.mp4 --view overlay --preset fast",
                     "video *.mp4 --flow-dir flows --flow-format jpg --resume"});
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <tuple>
+
 #include "parafield/image.hpp"
 #include "parafield/methods/energy.hpp"
 #include "parafield/methods/precision.hpp"
@@ -54,6 +56,9 @@ template <class Energy>
 constexpr bool is_mask_energy =
     std::is_same_v<Energy, ChangeEnergy> || std::is_same_v<Energy, BackgroundEnergy>;
 
+/// One energy of each type: the defaults of a method.
+using Energies = std::tuple<StereoEnergy, DisplacementEnergy, BackgroundEnergy, ChangeEnergy>;
+
 /// Takes the label of least data cost at each pixel. Smoothness only affects the reported energy.
 template <class EnergyType>
 struct WinnerTakesAll {
@@ -68,14 +73,8 @@ struct WinnerTakesAll {
 
  private:
   static constexpr Energy default_energy() {
-    if constexpr (std::is_same_v<Energy, StereoEnergy>)
-      return windowed_disparities(13, 2.6f, 0.7f);
-    else if constexpr (std::is_same_v<Energy, DisplacementEnergy>)
-      return windowed_displacements(15, 8);
-    else if constexpr (learns)
-      return {.mean = 5};
-    else
-      return {.mean = 15};
+    return std::get<Energy>(Energies{windowed_disparities(13, 2.6f, 0.7f), windowed_displacements(15, 8),
+                                     BackgroundEnergy{.mean = 5}, ChangeEnergy{.mean = 15}});
   }
 };
 
@@ -111,14 +110,8 @@ struct Icm {
 
  private:
   static constexpr Energy default_energy() {
-    if constexpr (std::is_same_v<Energy, StereoEnergy>)
-      return windowed_disparities(13, 2.6f, 2);
-    else if constexpr (std::is_same_v<Energy, DisplacementEnergy>)
-      return windowed_displacements(15, 8);
-    else if constexpr (learns)
-      return {};
-    else
-      return {.mean = 11.5f};
+    return std::get<Energy>(Energies{windowed_disparities(13, 2.6f, 2), windowed_displacements(15, 8),
+                                     BackgroundEnergy{}, ChangeEnergy{.mean = 11.5f}});
   }
 };
 
@@ -149,14 +142,9 @@ struct Annealing {
 
  private:
   static constexpr Energy default_energy() {
-    if constexpr (std::is_same_v<Energy, StereoEnergy>)
-      return windowed_disparities(3, 0, 0.6f);
-    else if constexpr (std::is_same_v<Energy, DisplacementEnergy>)
-      return windowed_displacements(15, 3);
-    else if constexpr (learns)
-      return {.beta = 0.6f, .temporal = 0.3f};
-    else
-      return {.beta = 0.6f, .temporal = 0.3f, .temporal_fades = true};
+    return std::get<Energy>(Energies{windowed_disparities(3, 0, 0.6f), windowed_displacements(15, 3),
+                                     BackgroundEnergy{.beta = 0.6f, .temporal = 0.3f},
+                                     ChangeEnergy{.beta = 0.6f, .temporal = 0.3f, .temporal_fades = true}});
   }
 };
 

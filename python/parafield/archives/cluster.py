@@ -19,9 +19,9 @@ _SECONDS_TO_CONNECT = 20
 
 
 class DaskCluster:
-    """Work on the workers of a cluster, which see inputs and output under the same paths.
+    """Work on the workers of a cluster, which must see inputs and output at the same paths.
 
-    A worker that is lost is Dask's business: it does the task again elsewhere, a few times.
+    If a worker is lost, Dask repeats its task elsewhere, a few times.
     """
 
     def __init__(self, settings: Settings, scheduler: Any) -> None:
@@ -38,7 +38,7 @@ class DaskCluster:
             raise
 
     def room(self) -> int:
-        return sys.maxsize  # the scheduler keeps the queue, and a cluster may grow by it
+        return sys.maxsize  # the scheduler keeps the queue, and a cluster may grow with it
 
     def submit(self, task: Task) -> None:
         key = f"{self._prefix}-{next(self._numbers)}"
@@ -47,7 +47,7 @@ class DaskCluster:
         future.add_done_callback(lambda future: self._complete.put(future.key))
 
     def wait(self, seconds: float) -> list[tuple[Task, Outcome | Died]]:
-        """As of LocalProcesses."""
+        """See LocalProcesses."""
         keys = []
         try:
             keys.append(self._complete.get(timeout=seconds))
@@ -69,18 +69,18 @@ class DaskCluster:
         return complete
 
     def close(self) -> None:
-        """Cancels what has not begun. Tasks at work end by themselves."""
+        """Cancels tasks that have not begun. Running tasks end by themselves."""
         try:
             self._client.cancel([future for future, _ in self._futures.values()])
         except Exception:
-            pass  # the scheduler is gone
+            pass  # the scheduler has ended
         self._futures.clear()
         if self._is_own:
             self._client.close(timeout=5)
 
 
 def _client_of(scheduler: Any, distributed: Any) -> tuple[Any, bool]:
-    """A client, and whether it is ours to close."""
+    """A client, and whether we must close it."""
     if isinstance(scheduler, distributed.Client):
         return scheduler, False
     if not isinstance(scheduler, str):
@@ -100,7 +100,7 @@ def _version() -> str:
 
 
 def _check_workers(client: Any) -> None:
-    """Raises an error if a worker lacks this package, or has another version of it."""
+    """Raises an error if a worker lacks this package or has another version."""
     for worker, version in client.run(_version, on_error="return").items():
         if isinstance(version, Exception):
             raise argument_error(f"scheduler: the worker {worker} cannot import parafield: {version}",

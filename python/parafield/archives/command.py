@@ -17,21 +17,21 @@ from .settings import DTYPES, FORMATS, resolve_method
 _DONE, _FAILED, _WRONG_WORDS, _INTERRUPTED, _TERMINATED = 0, 1, 2, 130, 143
 
 _EPILOG = """\
-Every parameter of the method is an option too (--iterations 5, --fb-check 0.5, --fill);
-`parafield methods NAME` lists them. @FILE stands for the arguments in a file, one a line.
+Every parameter of the method is also an option (--iterations 5, --fb-check 0.5, --fill);
+`parafield methods NAME` lists them. @FILE stands for the arguments in a file, one per line.
 
 examples:
-  parafield-extract videos -o flow                          # a .npz for each video in the folder and below
+  parafield-extract videos -o flow                          # one .npz for each video in the folder and below
   parafield-extract videos -o flow -f jpeg --short-side 256 # pairs of JPEG files for action recognition
   parafield-extract 'frames/*/' -o flow.zarr                # folders of images, one Zarr store
   parafield-extract videos -o flow --scheduler tcp://10.0.0.1:8786
 
-The same command again does what is missing. Exit codes: 0 done; 1 failed (report.json names it);
-2 wrong words; 130 Ctrl-C, 143 SIGTERM."""
+Run the command again to continue an interrupted run. Exit codes: 0 done; 1 failed (see report.json);
+2 wrong arguments; 130 Ctrl-C, 143 SIGTERM."""
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the command and gives its exit code."""
+    """Runs the command and returns its exit code."""
     signal.signal(signal.SIGTERM, _terminate)
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     try:
@@ -41,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stderr.write(f"parafield-extract: {error}\n")
         return _WRONG_WORDS if error.code == "invalid_argument" else _FAILED
     except KeyboardInterrupt:
-        sys.stderr.write("parafield-extract: interrupted; the same command goes on from here\n")
+        sys.stderr.write("parafield-extract: interrupted; run the same command to continue\n")
         return _INTERRUPTED
     except _Terminated:
         return _TERMINATED
@@ -67,33 +67,34 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False)
     add = parser.add_argument
     add("inputs", nargs="+", metavar="INPUT",
-        help="video, folder of images, pattern (frame%%05d.png), glob, or folder that holds many of them")
+        help="video, folder of images, pattern (frame%%05d.png), glob, or folder with many of them")
     add("-o", "--output", required=True, metavar="PATH", help="folder of the results, or Zarr store")
-    add("-f", "--format", choices=FORMATS, help="npz, or zarr if the output ends so")
+    add("-f", "--format", choices=FORMATS, help="by default zarr if the output ends in .zarr, otherwise npz")
     add("-m", "--method", default="adaptive-ridge", metavar="NAME")
     add("--preset", metavar="NAME", help="named values of the method's parameters")
-    add("-d", "--device", metavar="DEVICE", help="auto, cpu, cuda or cuda:N; otherwise all GPUs, or the CPU")
-    add("--dtype", choices=DTYPES, default="float16", help="of npz and zarr (default: %(default)s)")
+    add("-d", "--device", metavar="DEVICE", help="auto, cpu, cuda or cuda:N; by default all GPUs, or the CPU")
+    add("--dtype", choices=DTYPES, default="float16", help="type of npz and zarr (default: %(default)s)")
     add("--bound", type=float, default=20, metavar="PX",
-        help="of jpeg: motion that becomes 255 (default: %(default)s)")
-    add("--valid", action="store_true", help="write also where the flow is valid (npz and zarr)")
-    add("--step", type=int, default=1, metavar="N", help="frames from one frame of a pair to the other")
-    add("--stride", type=int, default=1, metavar="N", help="frames from one pair to the next")
-    add("--start", type=int, default=0, metavar="N", help="first frame that is used, from 0")
-    add("--stop", type=int, metavar="N", help="first frame after those that are used")
+        help="for jpeg: motion that becomes 255 (default: %(default)s)")
+    add("--valid", action="store_true", help="also write where the flow is valid (npz and zarr)")
+    add("--step", type=int, default=1, metavar="N", help="distance between the two frames of a pair")
+    add("--stride", type=int, default=1, metavar="N",
+        help="distance between the first frames of consecutive pairs")
+    add("--start", type=int, default=0, metavar="N", help="first frame to use, from 0")
+    add("--stop", type=int, metavar="N", help="first frame not to use")
     size = parser.add_mutually_exclusive_group()
-    size.add_argument("--short-side", type=int, metavar="PX", help="larger frames get this shorter side")
-    size.add_argument("--size", dest="shape", type=_size, metavar="WxH", help="all frames get this size")
+    size.add_argument("--short-side", type=int, metavar="PX", help="shrink larger frames to this short side")
+    size.add_argument("--size", dest="shape", type=_size, metavar="WxH", help="resize all frames to this")
     add("--color", choices=("gray", "rgb"),
-        help="decode videos to luma or RGB; otherwise as the method needs it")
+        help="decode videos to luma or RGB; by default what the method uses")
     add("--range", type=_range, metavar="LOW,HIGH", help="black and white of 16-bit and float images")
-    add("--workers", type=int, metavar="N", help="processes; 0 = this one; otherwise one a GPU or a core")
+    add("--workers", type=int, metavar="N", help="processes; 0: this one; by default one per GPU or core")
     add("--threads", type=int, metavar="N", help="threads of each process on the CPU")
     add("--scheduler", metavar="ADDRESS", help="Dask cluster that does the work, such as tcp://10.0.0.1:8786")
     add("--segment", type=int, default=1000, metavar="N",
-        help="flows after which a long video is cut for several processes (default: %(default)s)")
+        help="flows per segment when several processes share a long video (default: %(default)s)")
     add("--overwrite", action="store_true", help="replace results that were made with other settings")
-    add("--report", metavar="PATH", help="report as JSON; otherwise report.json in the output")
+    add("--report", metavar="PATH", help="JSON file of the report; by default report.json in the output")
     add("-q", "--quiet", action="store_true", help="no progress and no summary")
     add("--version", action="version", version=f"parafield-extract {pf.__version__}")
     return parser
@@ -157,7 +158,7 @@ def _takes_value(method: str, preset: str | None, name: str, following: str) -> 
 
 
 def _number(text: str) -> bool | int | float | str:
-    """A number if the text is one; true, false, on and off are also understood."""
+    """Converts a text to a number or, for true, false, on and off, to a bool, if possible."""
     if text in ("true", "on"):
         return True
     if text in ("false", "off"):

@@ -11,7 +11,7 @@ import parafield as pf
 
 
 class Broken(Exception):
-    """A video or folder that cannot be read on. `frames` is how many frames were read before."""
+    """A video or folder that cannot be read further. `frames` is the number of frames read before."""
 
     def __init__(self, message: str, frames: int = 0) -> None:
         super().__init__(message, frames)
@@ -22,16 +22,16 @@ class Broken(Exception):
 
 
 class SeamMismatch(Exception):
-    """Segments of a video that do not fit together: its frames cannot be found by number."""
+    """Segments of a video do not fit together, because its frames cannot be found by number."""
 
 
 def argument_error(message: str, code: str = "invalid_argument") -> pf.Error:
-    """An error of an argument; the message begins with its name."""
+    """An error in an argument; the message begins with its name."""
     return pf.Error(message, code)
 
 
 def needed(module: str, purpose: str, extra: str = "archives") -> Any:
-    """Imports a package that a plain installation lacks. Raises an error that says how to get it."""
+    """Imports an optional package. The error for a missing one tells how to install it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
@@ -52,7 +52,7 @@ def is_disk_full(error: BaseException, folder: str) -> bool:
 
 
 def describe(error: BaseException) -> str:
-    """One line for an error of any kind."""
+    """One line that describes an error of any kind."""
     if isinstance(error, Broken) or isinstance(error, pf.Error):
         return str(error)
     if isinstance(error, OSError) and error.strerror:

@@ -28,7 +28,7 @@ def estimate_part(task: Task, settings: Settings,
                   source: ImageSource | VideoSource) -> tuple[Part, str | None]:
     """Estimates the flow of a sequence or segment.
 
-    Gives what describes the part, and the problem that ended it too early, if any. Raises Broken if there is
+    Returns a description of the part, and the problem that ended it early, if any. Raises Broken if there is
     no flow at all.
     """
     folder = parts.folder_of(task.sequence.name, settings)
@@ -63,7 +63,7 @@ def estimate_part(task: Task, settings: Settings,
 
 
 class _Walk:
-    """Takes the frames of a sequence or segment and gives its flows in order."""
+    """Takes the frames of a sequence or segment, and returns its flows in order."""
 
     def __init__(self, task: Task, settings: Settings) -> None:
         self._task, self._settings = task, settings
@@ -83,7 +83,7 @@ class _Walk:
         self._waiting: dict[int, Array] = {}  # frames of flows to come, if step and stride differ
 
     def take(self, number: int, array: Array) -> Any:
-        """Takes the next frame. Gives the flow that it completes, if any."""
+        """Takes the next frame. Returns the flow that it completes, if any."""
         if self.frames == 0:
             self._begin(array)
         if number == self._next:
@@ -99,7 +99,7 @@ class _Walk:
         self._estimator = _estimator_for(self._settings, array, _range_of(self._task, self._settings, array))
         self._estimator.reset()
         if self._task.range_from and self._settings.range is None and array.dtype != np.uint8:
-            # The estimator finds the range in its first frame, which is the same one for all segments.
+            # The estimator finds the range in its first frame, which must be the same for all segments.
             self._estimator.push(read_image(self._task.range_from, self._settings))
 
     def _solve(self, offset: int, array: Array) -> Any:
@@ -122,14 +122,14 @@ def _checksum(array: Array) -> int:
 
 
 def _range_of(task: Task, settings: Settings, array: Array) -> tuple[float, float] | None:
-    """Black and white of the frames; None if the estimator finds them."""
+    """Values of black and white; None if the estimator is to find them."""
     if settings.range is None and task.sequence.is_video and array.dtype == np.uint16:
-        return (0.0, 65535.0)  # as decoded videos have them
+        return (0.0, 65535.0)  # the range of decoded videos
     return settings.range if array.dtype != np.uint8 else None
 
 
 def _estimator_for(settings: Settings, array: Array, value_range: tuple[float, float] | None) -> Any:
-    """An estimator for frames like this one; the last one of this thread, if it fits."""
+    """An estimator for frames like this one: this thread's last estimator if it fits, otherwise a new one."""
     key = (array.shape, array.dtype.str, value_range, repr(settings.method), settings.options,
            settings.device, settings.threads, settings.throughput)
     if getattr(_own, "key", None) != key:

@@ -57,64 +57,64 @@ def extract(
     quiet: bool = False,
     **parameters: bool | int | float | str,
 ) -> Report:
-    """Flow of many videos and image folders, written as files.
+    """Estimates the flow of many videos and image folders, and writes it to files.
 
-    A sequence whose result is complete is left out, so a run that has ended early goes on where it was. A
-    sequence that fails does not stop the others.
+    Sequences that have a complete result are skipped. Therefore the same call continues a run that ended
+    early. A sequence that fails does not stop the others.
 
     Parameters
     ----------
     inputs : path or list of paths
         Videos, folders of images, patterns (frames/%05d.png) and globs ("videos/**/*.mp4"). A folder without
-        images stands for all videos and image folders in it and below. Results are named after videos and
-        folders, with the folders below the one that is given.
+        images means all videos and image folders in it and below. Results have the names of the videos and
+        image folders, and keep the folders below the given one.
     output : path
         Folder of the results, or the Zarr store.
     format : "npz", "jpeg" or "zarr"
-        npz: a file a sequence with the arrays u and v (flows x height x width) and the text `info`.
-        jpeg: a folder a sequence with flow_x_00001.jpg, flow_y_00001.jpg, ... of 8 bit, and flow.json.
-        zarr: a group a sequence in one store, with the arrays u and v and the attribute info.
-        Not given: zarr if the output's name ends so, otherwise npz.
+        npz: one file per sequence with the arrays u and v (flows x height x width) and the text `info`.
+        jpeg: one folder per sequence with flow_x_00001.jpg, flow_y_00001.jpg, ... in 8 bits, and flow.json.
+        zarr: one store with a group per sequence, with the arrays u and v and the attribute info.
+        By default zarr if the output's name ends in .zarr, otherwise npz.
     method, preset, device, **parameters
-        As of estimate_flow. A method that starts from its last flow sees the sequence in one piece.
+        As in estimate_flow. A method that starts from its last flow gets the sequence in one piece.
     dtype : "float16" or "float32"
-        Of u and v in npz and zarr. float16 keeps three digits: 0.004 px at 8 px.
+        Type of u and v in npz and zarr. float16 keeps three digits: 0.004 px at 8 px.
     bound : float
-        Of jpeg: px that become 255; -bound becomes 0, and 0 the middle.
+        For jpeg: -bound to bound px are mapped to 0 to 255.
     valid : bool
-        Write also where the flow is valid (npz and zarr).
+        Also write where the flow is valid (npz and zarr).
     step : int
-        Frames from one frame of a pair to the other.
+        Distance between the two frames of a pair.
     stride : int
-        Frames from one pair to the next.
+        Distance between the first frames of consecutive pairs.
     start, stop : int
-        First frame that is used, and the first one that is not, counted from 0.
+        First frame to use, and first frame not to use, counted from 0.
     short_side : int
-        Largest shorter side of the frames, px. Larger frames are made smaller (bicubic) before the flow.
+        Largest shorter side of the frames, px. Larger frames are shrunk (bicubic) before the estimation.
     shape : (height, width)
-        Size that all frames get before the flow.
+        Size that all frames are resized to before the estimation.
     color : "gray" or "rgb"
-        What videos are decoded to: their own luma, or RGB. Not given: gray for the methods that read nothing
-        else (adaptive-ridge, lucas-kanade, gradient-tensor, ridge-regression), otherwise rgb.
+        Videos are decoded to their luma or to RGB. By default gray for the methods that use only luma
+        (adaptive-ridge, lucas-kanade, gradient-tensor, ridge-regression), otherwise rgb.
     range : (black, white)
-        Of images with uint16 or float32. Not given: what the values of the first frame suggest.
+        Values of black and white in uint16 and float32 images. By default guessed from the first frame.
     workers : int
-        Processes on this machine; 0 = work in this process. Not given: one a GPU; without GPUs one a core.
+        Processes on this machine; 0 means this process. By default one per GPU or, without GPUs, per core.
     threads : int
-        Threads of each process on the CPU. Not given: the cores divided among the processes.
+        CPU threads of each process. By default the cores are divided among the processes.
     scheduler : address or distributed.Client
-        A Dask cluster that does the work instead. Its workers see inputs and output under the same paths.
+        A Dask cluster that does the work instead. Its workers must see inputs and output at the same paths.
     segment : int
-        Flows after which a long sequence is cut, so that several processes work on it. The results have the
-        same bits.
+        Longer sequences are cut into segments of this many flows, so that several processes can work on one.
+        The results have the same bits.
     overwrite : bool
         Replace results that were made with other settings. Without it they are an error.
     report : path
-        File of the report as JSON. Not given: report.json in the output; of zarr beside it.
+        JSON file of the report. By default report.json in the output; for zarr next to the output.
     quiet : bool
         Do not print progress.
 
-    Returns a Report. Raises Error for arguments that are wrong, before any work begins.
+    Returns a Report. Raises Error for wrong arguments before any work begins.
     """
     folder = os.path.abspath(os.fspath(output))
     if format is None:
@@ -125,9 +125,11 @@ def extract(
         if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
             raise argument_error(f"{name}: {value!r} is not a whole number of at least 0")
     if workers is not None and scheduler is not None:
-        raise argument_error("workers: it is given beside scheduler, whose cluster has workers of its own")
-    settings = make_settings(folder, format, method, preset, device, dtype, bound, valid, step, stride, start,
-                             stop, short_side, shape, color, range, segment, parameters)
+        raise argument_error("workers: it is given together with scheduler, which has its own workers")
+    settings = make_settings(method, preset, parameters, output=folder, format=format, device=device,
+                             dtype=dtype, bound=bound, valid=bool(valid), step=step, stride=stride,
+                             start=start, stop=stop, short_side=short_side, shape=shape, color=color,
+                             range=range, segment=segment)
     report_path = _report_path(report, settings)
     if report is not None and not os.path.isdir(os.path.dirname(report_path)):
         raise argument_error(f"report: the folder of {report_path} does not exist", "file")
@@ -151,7 +153,7 @@ def extract(
             parts.remove_folder(settings)
             try:
                 run.report.save(report_path, settings)
-            except OSError as error:  # a full disk takes no report either
+            except OSError as error:  # a full disk has no room for the report either
                 run.report.problem = f"{run.report.problem or 'all is done'}; no report: {describe(error)}"
     if not quiet:
         print(run.report.summary(), file=sys.stderr)
@@ -174,13 +176,13 @@ def _check_output(output: str, inputs: list[str], sequences: list[Sequence], set
     try:
         os.makedirs(output, exist_ok=True)
     except OSError as error:
-        raise argument_error(f"output: {output} cannot be made: {error.strerror}", "file") from error
+        raise argument_error(f"output: cannot make {output}: {error.strerror}", "file") from error
     if not os.access(output, os.W_OK | os.X_OK):
         raise argument_error(f"output: {output} cannot be written to", "file")
 
 
 def _find_done(sequences: list[Sequence], settings: Settings, overwrite: bool) -> dict[str, dict[str, Any]]:
-    """Infos of complete results by name. Raises an error for results of other settings."""
+    """Infos of complete results by name. Raises an error if there are results of other settings."""
     form = format_of(settings)
     done: dict[str, dict[str, Any]] = {}
     conflicts: list[str] = []
@@ -211,7 +213,7 @@ def _find_done(sequences: list[Sequence], settings: Settings, overwrite: bool) -
 
 def _runner(settings: Settings, sequences: list[Sequence], workers: int | None, threads: int | None,
             scheduler: Any) -> Runner:
-    """Whoever does the work."""
+    """Chooses who does the work."""
     if scheduler is not None:
         from .cluster import DaskCluster
         return DaskCluster(dataclasses.replace(settings, threads=threads or 1), scheduler)
@@ -228,7 +230,7 @@ def _runner(settings: Settings, sequences: list[Sequence], workers: int | None, 
 
 
 def _gpus(device: str | None) -> list[str]:
-    """Values of CUDA_VISIBLE_DEVICES, one a GPU that can be used, if the device may be any of them."""
+    """Values of CUDA_VISIBLE_DEVICES, one per usable GPU, if `device` leaves the choice of the GPU open."""
     if device not in (None, "auto", "cuda"):
         return []
     count = sum(info.device.startswith("cuda") for info in pf.devices())
@@ -255,7 +257,7 @@ def _units(sequences: list[Sequence], settings: Settings, most: int) -> int:
 
 @contextmanager
 def _only_one(output: str) -> Iterator[None]:
-    """Keeps a second extraction out of the output."""
+    """Locks the output, so that no second extraction writes to it."""
     folder = os.open(output, os.O_RDONLY)
     try:
         try:

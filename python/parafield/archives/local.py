@@ -19,7 +19,7 @@ from .work import run_task
 
 
 class Died(Exception):
-    """The process that did a task is gone."""
+    """The process of a task has ended unexpectedly."""
 
 
 class InProcess:
@@ -37,7 +37,7 @@ class InProcess:
         self._tasks.append(task)
 
     def wait(self, seconds: float) -> list[tuple[Task, Outcome | Died]]:
-        """Pairs of task and outcome that are complete. Died stands for the outcome of a lost task."""
+        """Pairs of complete tasks and their outcomes. A lost task has the outcome Died."""
         del seconds
         done, self._tasks = self._tasks, []
         return [(task, run_task(task, self._settings)) for task in done]
@@ -47,7 +47,7 @@ class InProcess:
 
 
 class LocalProcesses:
-    """Work on several new processes. They start afresh: CUDA does not survive a fork."""
+    """Work on several new processes. They are not forked, because CUDA does not survive a fork."""
 
     def __init__(self, settings: Settings, count: int, devices: list[str] | None = None) -> None:
         self._settings = settings
@@ -85,7 +85,7 @@ class LocalProcesses:
             try:
                 outcome, texts = worker.connection.recv()
                 complete.append((task, outcome))
-                for text in texts:  # each worker says it, and Python shows it once
+                for text in texts:  # every worker sends it, and Python shows it once
                     warnings.warn(text, pf.RangeWarning, _level_of_caller())
             except (EOFError, OSError, pickle.UnpicklingError):
                 complete.append((task, Died(worker.end(patience=5))))
@@ -94,13 +94,13 @@ class LocalProcesses:
         return complete
 
     def close(self) -> None:
-        """Ends all processes, also those at work."""
+        """Ends all processes, even while they work."""
         for worker in self._workers:
             worker.end(patience=0)
 
 
 class _Worker:
-    """A process of its own. It ends when its connection does."""
+    """A worker process. It ends when its connection is closed."""
 
     def __init__(self, number: int, settings: Settings, environment: Mapping[str, str]) -> None:
         self.number = number
@@ -125,10 +125,10 @@ class _Worker:
         try:
             self.connection.send(task)
         except OSError:
-            pass  # it is gone, which `wait` finds
+            pass  # the process has ended, which `wait` notices
 
     def end(self, patience: float) -> str:
-        """Ends the process, after some seconds by force, and says how it ended."""
+        """Ends the process, by force after `patience` seconds, and returns how it ended."""
         self.connection.close()
         try:
             code = self._process.wait(patience)
@@ -141,7 +141,7 @@ class _Worker:
 
 
 def _level_of_caller() -> int:
-    """Level of the function that called the package, as warnings.warn takes it where this one is called."""
+    """The stack level, for warnings.warn in the calling function, of the code that called the package."""
     frame, level = sys._getframe(1), 1
     while frame.f_back and str(frame.f_globals["__name__"]).startswith("parafield."):
         frame, level = frame.f_back, level + 1
@@ -149,9 +149,9 @@ def _level_of_caller() -> int:
 
 
 def serve(file: int) -> None:
-    """What a process does: it receives the settings, then task after task, and sends the outcomes.
+    """Runs a worker process: receives the settings, then task after task, and sends the outcomes.
 
-    Warnings of a guessed range go with the outcome.
+    Warnings of a guessed range are sent with the outcome.
     """
     import signal
     texts: list[str] = []

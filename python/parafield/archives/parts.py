@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Parts of results that are not complete yet, in OUTPUT/.parts, and what belongs to them."""
 
+import contextlib
 import hashlib
-import json
 import os
 import shutil
 from typing import Any
@@ -11,7 +11,7 @@ import parafield as pf
 
 from .plan import Sequence
 from .settings import Settings
-from .write import Part, format_of
+from .write import Part, format_of, read_json, write_json
 
 FOLDER = ".parts"
 
@@ -27,19 +27,19 @@ def source_size(sequence: Sequence) -> int:
     return os.stat(sequence.source).st_size if sequence.is_video else len(sequence.files)
 
 
+def _marker(folder: str, first: int) -> str:
+    return os.path.join(folder, f"{first:08d}.json")
+
+
 def write_marker(folder: str, part: Part, settings: Settings) -> None:
-    """Says that a segment is complete."""
-    path = os.path.join(folder, f"{part['first']:08d}.json")
-    with open(path + ".new", "w", encoding="utf-8") as stream:
-        json.dump({**part, "identity": settings.identity()}, stream)
-    os.replace(path + ".new", path)
+    """Marks a segment as complete."""
+    write_json(_marker(folder, part["first"]), {**part, "identity": settings.identity()})
 
 
 def read_marker(folder: str, first: int, flows: int, size: int, settings: Settings) -> Part | None:
-    """The segment that begins with flow `first`, if it is complete and was made as it would be now."""
+    """The segment that begins with flow `first`, if it is complete and has the current settings."""
     try:
-        with open(os.path.join(folder, f"{first:08d}.json"), encoding="utf-8") as stream:
-            part: Part = json.load(stream)
+        part: Part = read_json(_marker(folder, first))
     except (OSError, ValueError):
         return None
     same = part["flows"] == flows and part["source_size"] == size and part["identity"] == settings.identity()
@@ -69,7 +69,7 @@ def remove(name: str, settings: Settings) -> None:
 
 
 def clean(settings: Settings) -> None:
-    """Removes what earlier runs left unfinished, except complete segments."""
+    """Removes the remains of earlier runs, except complete segments."""
     top = os.path.join(settings.output, FOLDER)
     if not os.path.isdir(top):
         return
@@ -81,10 +81,9 @@ def clean(settings: Settings) -> None:
         for name in names:
             try:
                 if name.endswith(".json"):
-                    with open(os.path.join(entry.path, name), encoding="utf-8") as stream:
-                        kept |= {name, json.load(stream)["file"]}
+                    kept |= {name, read_json(os.path.join(entry.path, name))["file"]}
             except (OSError, ValueError, KeyError):
-                pass  # not one of ours: it goes
+                pass  # it is not a marker, and is removed
         if not kept:
             shutil.rmtree(entry.path, ignore_errors=True)
             continue
@@ -97,8 +96,6 @@ def clean(settings: Settings) -> None:
 
 
 def remove_folder(settings: Settings) -> None:
-    """Removes the folder of parts if nothing is left in it."""
-    try:
+    """Removes the folder of parts if it is empty."""
+    with contextlib.suppress(OSError):
         os.rmdir(os.path.join(settings.output, FOLDER))
-    except OSError:
-        pass

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reading and writing beside the estimation, in threads."""
+"""Reading and writing in threads, in parallel with the estimation."""
 
 import collections
 import contextlib
@@ -18,7 +18,7 @@ _AHEAD = 8
 
 @contextlib.contextmanager
 def read_ahead(items: Iterable[_Item], threads: int) -> Iterator[Iterable[_Item]]:
-    """The same items, which another thread takes from their iterator."""
+    """Yields the same items, which another thread takes from their iterator in advance."""
     if threads < 2:
         yield items
         return
@@ -60,7 +60,7 @@ def read_ahead(items: Iterable[_Item], threads: int) -> Iterator[Iterable[_Item]
 
 
 class WriteBehind:
-    """A part of a result that other threads write, several at once if the part allows it."""
+    """A part of a result that other threads write, several in parallel if the part allows it."""
 
     def __init__(self, part: RawPart | JpegPart, threads: int) -> None:
         self._part = part

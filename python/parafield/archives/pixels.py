@@ -21,11 +21,11 @@ _BICUBIC_RGB = _BICUBIC | 0x2000
 
 
 def pixels_of(frame: Any, color: str) -> Array:
-    """The array of a decoded frame, turned as a viewer shows it.
+    """The array of a decoded frame, rotated as a viewer shows it.
 
-    `color` "gray" gives the video's own luma, H x W. "rgb" gives H x W x 3; so does a video without luma.
-    Values are 0 to 255 (uint8), of videos with more than 8 bit 0 to 65535 (uint16). Limited range (16 to 235)
-    is stretched to all of it.
+    With `color` "gray" it is the video's own luma, H x W, or H x W x 3 if the video has none. With "rgb" it
+    is H x W x 3. Values are 0 to 255 (uint8), or 0 to 65535 (uint16) for videos with more than 8 bits. Limited
+    range (16 to 235) is stretched to the full range.
     """
     array = _luma(frame) if color == "gray" and _has_luma(frame.format.name) else _rgb(frame)
     turns = round(frame.rotation / 90) % 4
@@ -33,7 +33,7 @@ def pixels_of(frame: Any, color: str) -> Array:
 
 
 def size_for(shape: tuple[int, ...], settings: Settings) -> tuple[int, int]:
-    """Height and width of frames that have been read as `shape`."""
+    """Height and width to which frames of the given shape are resized."""
     if settings.shape is not None:
         return settings.shape
     height, width = shape[:2]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What inputs name: videos, and sequences of images."""
+"""Finds the videos and image sequences that the inputs name."""
 
 import glob
 import os
@@ -18,13 +18,13 @@ PRINTF = re.compile(r"%0?(\d*)d")
 
 @dataclass(frozen=True)
 class Sequence:
-    """A video file, or images in the order of time."""
+    """A video file, or images in order."""
 
-    name: str  # of its output, without extension; folders are separated by /
+    name: str  # name of its output without extension; folders are separated by /
     source: str  # path of the video, or folder or pattern of the images
     files: tuple[str, ...] = ()  # the images; empty for a video
     first: int = 0  # number of the first of `files` in the whole sequence
-    weight: int = 0  # about how much work it is, in bytes
+    weight: int = 0  # approximate amount of work, in bytes
 
     @property
     def is_video(self) -> bool:
@@ -32,7 +32,7 @@ class Sequence:
 
 
 def find_sequences(inputs: list[str]) -> list[Sequence]:
-    """Sequences that the inputs name, those with most work first. Raises an error if one names none."""
+    """The sequences of the inputs, those with most work first. Raises an error if an input names none."""
     if not inputs:
         raise argument_error("inputs: there are none; give videos, folders, patterns or globs")
     found: list[Sequence] = []
@@ -46,7 +46,7 @@ def find_sequences(inputs: list[str]) -> list[Sequence]:
 
 
 def folders_of(inputs: list[str]) -> list[str]:
-    """Those inputs that are folders, as absolute paths."""
+    """The inputs that are folders, as absolute paths."""
     return [os.path.realpath(item) for item in inputs if os.path.isdir(item)]
 
 
@@ -80,7 +80,7 @@ def _add(item: str, found: list[Sequence], images: dict[str, list[str]]) -> None
 
 
 def _add_folder(top: str, prefix: str, found: list[Sequence]) -> None:
-    """Adds a folder: its videos or its images, and those of all folders below."""
+    """Adds the videos or images of a folder and of all folders below it."""
     seen: set[str] = set()
     for folder, folders, files in os.walk(top, followlinks=True):
         real = os.path.realpath(folder)
@@ -150,7 +150,7 @@ def _check_names(found: list[Sequence]) -> None:
 
 
 def check_nesting(sequences: list[Sequence]) -> None:
-    """Raises an error where the output of one sequence would lie in the folder of another's."""
+    """Raises an error if the output of one sequence would lie inside the output of another."""
     by_name = {sequence.name: sequence for sequence in sequences}
     for name in by_name:
         for parent in _parents(name):
@@ -182,7 +182,7 @@ def _images(name: str, folder: str, files: Iterable[str]) -> Sequence:
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
-    """Key of an order in which frame2 comes before frame10."""
+    """Sorting key that puts frame2 before frame10."""
     return [(int(part), part) if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name) if part]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Progress on standard error: one line that changes at a terminal, otherwise a line now and then."""
+"""Progress on standard error: one changing line on a terminal, otherwise a new line now and then."""
 
 import shutil
 import sys
@@ -12,7 +12,7 @@ _SECONDS_AT_TERMINAL, _SECONDS_ELSEWHERE = 0.2, 30
 
 
 class Progress:
-    """Shows how much of the work is done, and the time that is left."""
+    """Shows how much of the work is done, and the remaining time."""
 
     def __init__(self, sequences: int, weight: int, quiet: bool = False,
                  stream: TextIO | None = None) -> None:
@@ -22,10 +22,10 @@ class Progress:
         self._begin = self._shown = time.monotonic()
         self._width = 0
         self.done = self.failed = self.flows = 0
-        self.weight: float = 0  # of what is done, of the same kind as the weight of all
+        self.weight: float = 0  # of the completed work, in the unit of the total weight
 
     def update(self, force: bool = False) -> None:
-        """Shows the state, if it is time to."""
+        """Shows the state, unless it was shown recently."""
         now = time.monotonic()
         pause = _SECONDS_AT_TERMINAL if self._terminal else _SECONDS_ELSEWHERE
         if self._quiet or not force and now - self._shown < pause:
@@ -41,7 +41,7 @@ class Progress:
         self._stream.flush()
 
     def clear(self) -> None:
-        """Removes the line that changes."""
+        """Removes the changing line."""
         if self._terminal and self._width:
             self._stream.write("\r" + " " * self._width + "\r")
             self._width = 0

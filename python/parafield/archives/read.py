@@ -14,14 +14,14 @@ from .video import Index, VideoSource
 
 
 def open_source(sequence: Sequence, settings: Settings) -> "ImageSource | VideoSource":
-    """Opens a sequence. Raises Broken if it cannot be read at all."""
+    """Opens a sequence. Raises Broken if it cannot be read."""
     if sequence.is_video:
         return VideoSource(sequence.source, settings.color, settings.threads)
     return ImageSource(sequence)
 
 
 class ImageSource:
-    """Images in the order of time, as read_frame gives them."""
+    """Images in order, as read_frame returns them."""
 
     frame_rate: float | None = None
 
@@ -32,7 +32,7 @@ class ImageSource:
         return len(self._files)
 
     def frames(self, first: int = 0, index: Index | None = None) -> Iterator[tuple[int, Array]]:
-        """Pairs of number and array, from frame `first` on. Raises Broken at an image that cannot be read."""
+        """Pairs of frame number and array, from frame `first` on. Raises Broken for an unreadable image."""
         del index  # images are found by their number
         for number in range(first, self._first + len(self._files)):
             try:
@@ -46,7 +46,7 @@ class ImageSource:
 
 def frames_of(source: ImageSource | VideoSource, settings: Settings, first: int, last: int | None = None,
               index: Index | None = None) -> Iterator[tuple[int, Array]]:
-    """Pairs of number and array, resized to one size, from `first` to `last`, which belongs to them."""
+    """Pairs of frame number and resized array, from frame `first` to frame `last`, inclusive."""
     stop = settings.stop if last is None else last + 1
     like: Any = None
     for number, array in source.frames(first, index):
@@ -62,7 +62,7 @@ def frames_of(source: ImageSource | VideoSource, settings: Settings, first: int,
 
 
 def read_image(path: str, settings: Settings) -> Array:
-    """An image in the size that frames of its sequence have."""
+    """An image, resized like the frames of its sequence."""
     array = pf.read_frame(path)
     return resized(array, size_for(array.shape[:2], settings))
 

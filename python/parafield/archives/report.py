@@ -1,24 +1,22 @@
 # SPDX-License-Identifier: MIT
-"""What became of the sequences of an extraction."""
+"""Outcome of an extraction."""
 
-import contextlib
-import json
-import os
 from dataclasses import asdict, dataclass, field
 
 import parafield as pf
 
 from .settings import Settings
+from .write import write_json
 
 
 @dataclass
 class Result:
-    """What became of one sequence."""
+    """Outcome of one sequence."""
 
     name: str
     source: str
     output: str
-    status: str = "not begun"  # "done", "skipped" (it was there), "failed" or "not begun"
+    status: str = "not begun"  # "done", "skipped" (done before), "failed" or "not begun"
     frames: int = 0  # frames that were read
     flows: int = 0  # flows in the output
     seconds: float = 0  # of work, all segments together
@@ -27,12 +25,12 @@ class Result:
 
 @dataclass
 class Report:
-    """What became of all sequences."""
+    """Outcome of all sequences."""
 
     results: list[Result] = field(default_factory=list)
     seconds: float = 0
     interrupted: bool = False
-    problem: str | None = None  # why the work ended early, or why there is no file of the report
+    problem: str | None = None  # why the work ended early, or why the report was not saved
 
     def of(self, status: str) -> list[Result]:
         """Results of a status: "done", "skipped", "failed" or "not begun"."""
@@ -56,12 +54,12 @@ class Report:
 
     @property
     def flows(self) -> int:
-        """Number of flows that this run has made."""
+        """Number of flows that this run has written."""
         return sum(result.flows for result in self.results if result.status != "skipped")
 
     @property
     def ok(self) -> bool:
-        """Whether all results are there."""
+        """Whether every sequence has its result."""
         return not (self.failed or self.not_begun)
 
     def summary(self) -> str:
@@ -79,22 +77,13 @@ class Report:
         return "\n".join(lines)
 
     def save(self, path: str, settings: Settings) -> None:
-        """Writes the report as JSON, beside its place, and renames it."""
-        values = {
+        """Writes the report as JSON."""
+        write_json(path, {
             "parafield": pf.__version__, "settings": settings.identity(), "seconds": round(self.seconds, 3),
             "flows": self.flows, "interrupted": self.interrupted, "problem": self.problem,
             "counts": {status: len(self.of(status)) for status in ("done", "skipped", "failed", "not begun")},
             "results": [asdict(result) for result in sorted(self.results, key=lambda result: result.name)],
-        }
-        new = f"{path}.{os.getpid()}.new"
-        try:
-            with open(new, "w", encoding="utf-8") as stream:
-                json.dump(values, stream, indent=1)
-            os.replace(new, path)
-        except OSError:
-            with contextlib.suppress(OSError):
-                os.unlink(new)
-            raise
+        })
 
 
 def duration(seconds: float) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""From sequences to results: what to do next, and what to do if it fails."""
+"""Schedules the work on sequences, and handles failures."""
 
 import collections
 import time
@@ -14,20 +14,20 @@ from .settings import Settings
 from .tasks import Outcome, Task
 from .write import format_of
 
-_ATTEMPTS = 2  # of a task whose process is killed
+_ATTEMPTS = 2  # for a task whose process was killed
 
 
 class Runner(Protocol):
-    """Whoever does tasks."""
+    """Runs tasks."""
 
     def room(self) -> int:
         """Number of tasks that may be submitted now."""
 
     def submit(self, task: Task) -> None:
-        """Begins a task."""
+        """Starts a task."""
 
     def wait(self, seconds: float) -> list[tuple[Task, Outcome | Died]]:
-        """Tasks that are complete, at most so many seconds later."""
+        """Waits for at most so many seconds, and returns the complete tasks."""
 
     def close(self) -> None:
         """Ends the work."""
@@ -45,12 +45,12 @@ class Run:
         self._ready = collections.deque(Task(sequence) for sequence in sequences)
         self._progress = Progress(len(sequences), sum(sequence.weight for sequence in sequences), quiet)
         self._waiting: dict[str, tuple[set[int], Task]] = {}  # segments that a join waits for, by name
-        self._whole: set[str] = set()  # names whose segments do not count any more
+        self._whole: set[str] = set()  # sequences whose segments are ignored from now on
         self._at_work = 0
         self._lost: collections.Counter[Task] = collections.Counter()
 
     def skip(self, done: dict[str, dict[str, Any]]) -> None:
-        """Leaves out sequences whose results are there: infos by name."""
+        """Leaves out sequences that have results. `done` holds the results' infos by name."""
         for name, info in done.items():
             result = self._results[name]
             result.status, result.frames, result.flows = "skipped", info["frames"], info["flows"]
@@ -59,7 +59,7 @@ class Run:
         self._progress = Progress(len(self._ready), weight, self._quiet)
 
     def work(self, runner: Runner) -> None:
-        """Does all of it. The report is true at any time, also after an exception."""
+        """Does the work. The report is correct at any time, even after an exception."""
         begin = time.monotonic()
         try:
             while self._ready or self._at_work:
@@ -81,7 +81,7 @@ class Run:
             self.report.seconds = time.monotonic() - begin
             self._progress.clear()
             for result in self.report.done:
-                parts.remove(result.name, self._settings)  # a worker may be killed while it does so
+                parts.remove(result.name, self._settings)  # in case a worker was killed before it did so
 
     def _take(self, task: Task, outcome: Outcome | Died) -> None:
         result = self._results[task.sequence.name]

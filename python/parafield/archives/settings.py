@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What an extraction does with each sequence."""
+"""Settings of an extraction."""
 
 import dataclasses
 from dataclasses import dataclass, field
@@ -12,13 +12,13 @@ from .errors import argument_error
 FORMATS = ("npz", "jpeg", "zarr")
 DTYPES = ("float16", "float32")
 
-# These methods read the luma of frames alone. All others are given colors.
+# These methods use only the luma of frames. All others get colors.
 _METHODS_OF_LUMA = frozenset(["adaptive-ridge", "lucas-kanade", "gradient-tensor", "ridge-regression"])
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What an extraction does with each sequence, checked."""
+    """Checked settings of an extraction."""
 
     output: str
     format: str
@@ -43,16 +43,16 @@ class Settings:
 
     @property
     def reach(self) -> int:
-        """Distance of the last frame of a flow from its first one."""
+        """Distance between the first and the last frame of a flow."""
         return (self.frames - 1) * self.step
 
     @property
     def is_cuttable(self) -> bool:
-        """Whether segments give the same bits. They do not if the method starts from its last flow."""
+        """Whether segments give the same bits, which they do not if the method starts from its last flow."""
         return not (self.step == self.stride and getattr(self.method, "temporal", False))
 
     def frames_in(self, frames: int) -> int:
-        """Number of frames before `stop`, in a sequence of so many."""
+        """Number of frames before `stop` in a sequence of so many frames."""
         return frames if self.stop is None else min(frames, self.stop)
 
     def flows_of(self, frames: int) -> int:
@@ -60,7 +60,7 @@ class Settings:
         return max(0, (self.frames_in(frames) - 1 - self.reach - self.start) // self.stride + 1)
 
     def identity(self) -> dict[str, Any]:
-        """What results depend on, as JSON's types. A result of another identity is another result."""
+        """Everything that results depend on, in JSON's types."""
         values = {
             "method": repr(self.method),
             "options": {name: self.options[name] for name in sorted(self.options)},
@@ -75,26 +75,24 @@ class Settings:
         return values
 
 
-def make_settings(output: str, format: str, method: Any, preset: str | None, device: str | None, dtype: str,
-                  bound: float, valid: bool, step: int, stride: int, start: int, stop: int | None,
-                  short_side: int | None, shape: tuple[int, int] | None, color: str | None,
-                  range: tuple[float, float] | None, segment: int, parameters: dict[str, Any]) -> Settings:
-    """Checks arguments of `extract`. Errors begin with the argument's name."""
-    _one_of("format", format, FORMATS)
-    _one_of("dtype", dtype, DTYPES)
-    if not _is_number(bound) or not 0 < bound <= 1e6:
-        raise argument_error(f"bound: {bound!r} is not a motion above 0 to 1e6 px")
-    if valid and format == "jpeg":
+def make_settings(method: Any, preset: str | None, parameters: dict[str, Any], **given: Any) -> Settings:
+    """Settings of checked arguments of `extract`. Errors begin with the argument's name."""
+    settings = Settings(method=None, frames=0, **given)
+    _one_of("format", settings.format, FORMATS)
+    _one_of("dtype", settings.dtype, DTYPES)
+    if not _is_number(settings.bound) or not 0 < settings.bound <= 1e6:
+        raise argument_error(f"bound: {settings.bound!r} is not a motion above 0 to 1e6 px")
+    if settings.valid and settings.format == "jpeg":
         raise argument_error("valid: JPEG pairs hold no validity; use the format npz or zarr")
-    for name, value, least in (("step", step, 1), ("stride", stride, 1), ("start", start, 0),
-                               ("segment", segment, 1)):
-        _whole(name, value, least)
-    for name, limit, least in (("stop", stop, start + 1), ("short_side", short_side, 1)):
-        if limit is not None:
-            _whole(name, limit, least)
+    for name, least in (("step", 1), ("stride", 1), ("start", 0), ("segment", 1)):
+        _whole(name, getattr(settings, name), least)
+    for name, least in (("stop", settings.start + 1), ("short_side", 1)):
+        if getattr(settings, name) is not None:
+            _whole(name, getattr(settings, name), least)
+    shape, range, color = settings.shape, settings.range, settings.color
     if shape is not None:
-        if short_side is not None:
-            raise argument_error("shape: it is given beside short_side; give one of them")
+        if settings.short_side is not None:
+            raise argument_error("shape: it is given together with short_side; give one of them")
         try:
             height, width = shape
         except (TypeError, ValueError):
@@ -115,10 +113,8 @@ def make_settings(output: str, format: str, method: Any, preset: str | None, dev
     value, options = resolve_method(method, preset, parameters)
     if color is None:
         color = "gray" if value.name in _METHODS_OF_LUMA else "rgb"
-    return Settings(output=output, format=format, method=value, frames=value.frames, options=options,
-                    device=device, dtype=dtype, bound=bound, valid=bool(valid), step=step, stride=stride,
-                    start=start, stop=stop, short_side=short_side, shape=shape, color=color, range=range,
-                    segment=segment)
+    return dataclasses.replace(settings, method=value, frames=value.frames, options=options, shape=shape,
+                               range=range, color=color)
 
 
 def resolve_method(method: Any, preset: str | None,

@@ -8,19 +8,19 @@ from typing import Any
 from .errors import Broken, SeamMismatch, needed
 from .pixels import Array, pixels_of
 
-_KEYS_TO_TRY = 3  # key frames before a frame from which it is tried to decode it
+_KEYS_TO_TRY = 3  # number of preceding key frames from which decoding of a frame is tried
 
 
 @dataclass(frozen=True)
 class Index:
-    """Times of frames, by which a frame in the middle of a video is found."""
+    """Times of frames, which locate a frame in the middle of a video."""
 
     times: tuple[int, ...]  # in order
     keys: tuple[tuple[int, int], ...]  # time of each key frame, and where to seek for it
-    first: int = 0  # number of the frame that times[0] belongs to
+    first: int = 0  # number of the frame with times[0]
 
     def part(self, first: int, last: int) -> "Index":
-        """What is needed to decode the frames from `first` to `last`."""
+        """The part of the index that decodes the frames from `first` to `last`."""
         keys = [key for key in self.keys if key[0] <= self.times[first]][-_KEYS_TO_TRY:]
         begin = next((number for number, time in enumerate(self.times) if keys and time >= keys[0][0]), first)
         return Index(self.times[begin:last + 2], tuple(keys), begin)
@@ -44,15 +44,15 @@ class VideoSource:
             self._container = None
 
     def expected_frames(self) -> int:
-        """Number of frames that the header promises, 0 if none. Nothing but the header is read."""
+        """Number of frames according to the header, or 0. Reads only the header."""
         if self._stream.frames > 0:
             return int(self._stream.frames)
         return int(round((self._container.duration or 0) / self._av.time_base * (self.frame_rate or 0)))
 
     def frames(self, first: int = 0, index: Index | None = None) -> Iterator[tuple[int, Array]]:
-        """Pairs of number and array, from frame `first` on. An index says how to begin in the middle.
+        """Pairs of frame number and array, from frame `first` on. An index tells how to begin in the middle.
 
-        Raises Broken where the video breaks. With an index, raises SeamMismatch if it does not lead there.
+        Raises Broken where the video is damaged. Raises SeamMismatch if the index does not lead to the frame.
         """
         if index is not None:
             yield from self._frames_after_seeking(first, index)
@@ -101,7 +101,7 @@ class VideoSource:
             end.append((count, last))
 
     def _is_cut_off(self, count: int, last: float) -> bool:
-        """Whether the file ends before its header says."""
+        """Whether the file is shorter than its header says."""
         if self._container.format.name.startswith("mov") and self._stream.frames > 0:
             return bool(count < self._stream.frames)  # these count their packets in a table
         duration = (self._container.duration or 0) / self._av.time_base
@@ -109,7 +109,7 @@ class VideoSource:
         return bool(duration > 0 and last - begin < duration - min(0.5, 0.1 * duration))
 
     def index(self) -> Index | None:
-        """Times of all frames, by their packets; None if they are not fit for finding frames."""
+        """Times of all frames, from their packets; None if they cannot locate frames."""
         self._rewind()
         times: list[int] = []
         keys: list[tuple[int, int]] = []
@@ -151,7 +151,7 @@ class VideoSource:
         raise SeamMismatch(f"frame {first} cannot be found by its time")
 
     def _decode(self, end: list[tuple[int, float]] | None = None) -> Iterator[tuple[Any, Array]]:
-        """Times and arrays of frames, from where the container stands. `end`: see _packets."""
+        """Times and arrays of frames, from the container's current position. `end`: see _packets."""
         count = 0
         try:
             for packet in self._packets(end):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A unit of work, as a worker does it: a sequence, a segment of a long one, or joining its segments."""
+"""Runs a unit of work: a sequence, a segment of a long sequence, or the joining of its segments."""
 
 import math
 import socket
@@ -21,7 +21,7 @@ from .write import format_of
 
 
 def run_task(task: Task, settings: Settings) -> Outcome:
-    """Does a unit of work. Errors become its outcome."""
+    """Runs a unit of work. Errors become its outcome."""
     begin = time.monotonic()
     try:
         outcome = {"sequence": _sequence, "segment": _segment, "join": _join}[task.kind](task, settings)
@@ -30,7 +30,7 @@ def run_task(task: Task, settings: Settings) -> Outcome:
     except Broken as error:
         outcome = Outcome("failed", frames=error.frames, error=error.message)
     except Exception as error:
-        # On a cluster two workers may do the same, if one of them was taken for lost.
+        # On a cluster, two workers may do the same task if one of them was believed lost.
         place = "" if isinstance(error, pf.Error) else f" (on {socket.gethostname()})"
         outcome = _result(task.sequence, settings) or Outcome(
             "failed", error=describe(error) + place, is_disk_full=is_disk_full(error, settings.output))
@@ -39,14 +39,14 @@ def run_task(task: Task, settings: Settings) -> Outcome:
 
 
 def is_current(info: dict[str, Any] | None, size: int, settings: Settings) -> bool:
-    """Whether a result is complete and was made as it would be now."""
+    """Whether a result is complete and has the current settings and source."""
     if not info or not info.get("complete"):
         return False
     return not differences(info, size, settings)
 
 
 def differences(info: dict[str, Any], size: int, settings: Settings) -> list[str]:
-    """How a result differs from what it would be now, in words."""
+    """Differences between the settings and source of a result and the current ones, as texts."""
     found = []
     for name, value in settings.identity().items():
         if info.get(name) != value:
@@ -57,7 +57,7 @@ def differences(info: dict[str, Any], size: int, settings: Settings) -> list[str
 
 
 def _result(sequence: Sequence, settings: Settings) -> Outcome | None:
-    """The outcome of a sequence whose result is there already, or None."""
+    """The outcome of a sequence that has a current result, or None."""
     try:
         info = format_of(settings).read_info(sequence.name)
         if info is not None and is_current(info, parts.source_size(sequence), settings):
@@ -68,7 +68,7 @@ def _result(sequence: Sequence, settings: Settings) -> Outcome | None:
 
 
 def _sequence(task: Task, settings: Settings) -> Outcome:
-    """A sequence from its beginning; a long one is cut."""
+    """Solves a sequence, or cuts it if it is long."""
     if outcome := _result(task.sequence, settings):
         return outcome
     try:
@@ -114,7 +114,7 @@ def _cut(task: Task, settings: Settings, source: ImageSource | VideoSource) -> O
 
 
 def _segment(task: Task, settings: Settings) -> Outcome:
-    """A segment of a sequence; nothing to do if an earlier run has done it."""
+    """Solves a segment of a sequence, unless an earlier run has done so."""
     folder = parts.folder_of(task.sequence.name, settings)
     if parts.read_marker(folder, task.first, task.flows, task.source_size, settings):
         return Outcome("part", flows=task.flows)
@@ -132,7 +132,7 @@ def _segment(task: Task, settings: Settings) -> Outcome:
 
 
 def _join(task: Task, settings: Settings) -> Outcome:
-    """The result of a sequence whose segments are done. The frames that they share have to be the same."""
+    """Joins the segments of a sequence. The frames that segments share must be identical."""
     if outcome := _result(task.sequence, settings):
         return outcome
     folder = parts.folder_of(task.sequence.name, settings)

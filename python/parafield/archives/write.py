@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Formats of results, one class each.
 
-Flow is first written as parts, into a folder of its own under OUTPUT/.parts. When a sequence is complete, its
-parts become the result, which is made beside its place and renamed. So a result is always whole.
+The flow of a sequence is first written as parts, into a folder under OUTPUT/.parts. When the sequence is
+complete, the result is made from its parts there and then renamed. Therefore no result is ever half written.
 """
 
+import contextlib
 import json
 import os
 import shutil
@@ -19,7 +20,7 @@ import parafield as pf
 from .errors import argument_error, needed
 from .settings import Settings
 
-Part = dict[str, Any]  # what describes a part, see estimate_part; of JSON's types
+Part = dict[str, Any]  # describes a part: see estimate_part. Values are of JSON's types
 
 MANIFEST = "flow.json"  # in a folder of JPEG pairs
 _FLOWS_AT_ONCE = 32
@@ -57,7 +58,7 @@ class RawPart:
         try:
             self._stream.close()
         except OSError:
-            pass  # the rest of a buffer that a full disk does not take
+            pass  # the disk is full, and the buffer's rest is lost
         os.unlink(self._path)
 
 
@@ -86,7 +87,7 @@ class JpegPart:
 
 
 def bounded(plane: Any, bound: float) -> "np.ndarray[Any, np.dtype[np.uint8]]":
-    """Values 0 to 255 of a motion of -bound to bound px; what moves farther has the largest or smallest."""
+    """Maps motion of -bound to bound px to 0 to 255. Larger motion gets 0 or 255."""
     clipped = np.clip(np.asarray(plane, np.float64), -bound, bound)
     return np.rint((clipped + bound) * (255 / (2 * bound))).astype(np.uint8)
 
@@ -101,6 +102,19 @@ class _Format:
     def path(self, name: str) -> str:
         """Where the result of a sequence is."""
         return os.path.join(self._settings.output, *name.split("/")) + self.suffix
+
+    def read_info(self, name: str) -> dict[str, Any] | None:
+        """How the result of a sequence was made: None if there is no result, {} if it does not say so."""
+        path = self.path(name)
+        if not os.path.lexists(path):
+            return None
+        try:
+            return dict(self._info(path))
+        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
+            return {}
+
+    def _info(self, path: str) -> Any:
+        raise NotImplementedError
 
     def prepare(self, names: list[str]) -> None:
         """Makes the folders of the results."""
@@ -122,16 +136,9 @@ class Npz(_Format):
 
     suffix = ".npz"
 
-    def read_info(self, name: str) -> dict[str, Any] | None:
-        """What the result of a sequence says of itself: None without a result, {} if it says nothing."""
-        path = self.path(name)
-        if not os.path.lexists(path):
-            return None
-        try:
-            with np.load(path) as data:
-                return dict(json.loads(str(data["info"])))
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
-            return {}
+    def _info(self, path: str) -> Any:
+        with np.load(path) as data:
+            return json.loads(str(data["info"]))
 
     def finish(self, name: str, folder: str, parts: list[Part], info: dict[str, Any]) -> None:
         records = self._records(folder, parts)
@@ -163,15 +170,8 @@ class Jpeg(_Format):
 
     part = JpegPart
 
-    def read_info(self, name: str) -> dict[str, Any] | None:
-        path = self.path(name)
-        if not os.path.lexists(path):
-            return None
-        try:
-            with open(os.path.join(path, MANIFEST), encoding="utf-8") as stream:
-                return dict(json.load(stream))
-        except (OSError, ValueError):
-            return {}
+    def _info(self, path: str) -> Any:
+        return read_json(os.path.join(path, MANIFEST))
 
     def finish(self, name: str, folder: str, parts: list[Part], info: dict[str, Any]) -> None:
         result = os.path.join(folder, "result-" + _token())
@@ -180,8 +180,7 @@ class Jpeg(_Format):
             for axis in "xy":
                 file = f"flow_{axis}_{number:05d}.jpg"
                 os.rename(os.path.join(folder, file), os.path.join(result, file))
-        with open(os.path.join(result, MANIFEST), "w", encoding="utf-8") as stream:
-            json.dump(info, stream, indent=1)
+        write_json(os.path.join(result, MANIFEST), info)
         _replace_folder(result, self.path(name))
 
 
@@ -194,14 +193,8 @@ class Zarr(_Format):
         for group in sorted({name.rpartition("/")[0] for name in names} - {""}):
             root.require_group(group)
 
-    def read_info(self, name: str) -> dict[str, Any] | None:
-        path = self.path(name)
-        if not os.path.lexists(path):
-            return None
-        try:
-            return dict(needed("zarr", "the format zarr").open_group(path, mode="r").attrs["info"])
-        except (OSError, ValueError, KeyError, TypeError):
-            return {}
+    def _info(self, path: str) -> Any:
+        return needed("zarr", "the format zarr").open_group(path, mode="r").attrs["info"]
 
     def finish(self, name: str, folder: str, parts: list[Part], info: dict[str, Any]) -> None:
         zarr = needed("zarr", "the format zarr")
@@ -237,7 +230,7 @@ def _copy(records: list[Any], plane: str, array: Any, chunk: int) -> None:
 
 
 def check_replaceable(settings: Settings, name: str, path: str) -> None:
-    """Raises an error where a folder is in the way that no extraction wrote."""
+    """Raises an error if a result would replace a folder that no extraction wrote."""
     if settings.format != "npz" and os.path.isdir(path):
         raise argument_error(f"output: {path} would be the result of {name}, but it is a folder that no "
                              "extraction of this format wrote; remove it, or use another output", "file")
@@ -247,8 +240,26 @@ def _member(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
     return archive.open(zipfile.ZipInfo(name + ".npy"), "w", force_zip64=True)
 
 
+def read_json(path: str) -> Any:
+    with open(path, encoding="utf-8") as stream:
+        return json.load(stream)
+
+
+def write_json(path: str, values: dict[str, Any]) -> None:
+    """Writes a file next to its place and renames it, so that it is never half written."""
+    new = f"{path}.{os.getpid()}.new"
+    try:
+        with open(new, "w", encoding="utf-8") as stream:
+            json.dump(values, stream, indent=1)
+        os.replace(new, path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(new)
+        raise
+
+
 def _replace_folder(new: str, place: str) -> None:
-    """Renames a folder to its place. What is there goes."""
+    """Renames a folder to its place, and removes the folder that was there."""
     if os.path.isdir(place):
         old = new + "-old"
         os.rename(place, old)

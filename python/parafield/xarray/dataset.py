@@ -17,11 +17,11 @@ from .frames import PLANES, Solver, check_dtype, check_range, fill_values, value
 _ATTRIBUTES = {
     "u": {"units": "px", "long_name": "motion to the next frame, to the right"},
     "v": {"units": "px", "long_name": "motion to the next frame, down"},
-    "valid": {"long_name": "whether the motion is to be trusted"},
-    "confidence": {"long_name": "confidence of the motion, grows with certainty"},
+    "valid": {"long_name": "whether the motion is reliable"},
+    "confidence": {"long_name": "confidence of the motion, larger where it is more certain"},
 }
 _VELOCITIES = ("eastward_velocity", "northward_velocity", "x_velocity", "y_velocity")
-# Attributes that tell about the values of images, not about the data set.
+# Attributes of the images' values, which the flow does not inherit.
 _OF_VALUES = {"units", "standard_name", "long_name", "_FillValue", "missing_value", "scale_factor"}
 _OF_VALUES |= {"add_offset", "valid_min", "valid_max", "valid_range", "actual_range", "flag_values"}
 _OF_VALUES |= {"flag_meanings", "flag_masks", "cell_methods", "ancillary_variables", "coordinates"}
@@ -44,24 +44,25 @@ def flow(
 ) -> xr.Dataset:
     """The flow between the images of a stack, as a Dataset; lazy if the stack holds a Dask array.
 
-    The Dataset has the dimensions (dim, y, x) and the variables `u` and `v` (px to the next frame, to the
-    right and down: toward larger indices), `valid` and `confidence`. N images give N - 1 flows; a method of
-    more frames gives those of the middle ones. A flow has the time of the frame whose pixels move; the
-    coordinate `<dim>_next` is the time of the frame that they move to. All other coordinates are kept.
+    The Dataset has the dimensions (dim, y, x) and the variables `u` and `v` (px to the next frame, toward
+    larger indices: right and down), `valid` and `confidence`. N images give N - 1 flows, or fewer with
+    methods that take more frames, which give the flow of the middle frames. The time of a flow is the time
+    of its first frame; the coordinate `<dim>_next` is the time of its second frame. All other coordinates
+    are kept.
 
-    With regular coordinates in m, km or degrees of longitude and latitude, and with times, there are speeds
-    in m/s, too: `eastward_velocity` and `northward_velocity` on longitudes and latitudes, otherwise
-    `x_velocity` and `y_velocity`, positive toward larger coordinates, whichever way an axis runs.
+    If the stack has times, and regular coordinates in m, km or degrees, there are also velocities in m/s:
+    `eastward_velocity` and `northward_velocity` on longitudes and latitudes, otherwise `x_velocity` and
+    `y_velocity`. They are positive toward larger coordinates, in whichever direction an axis runs.
 
     stack: three dimensions; any integers or floats. NaN, masked pixels and fill values have no weight.
-    dim: the dimension of time. core_dims: (y, x); if not given, the other two in the stack's order.
-    method, preset, device, threads, **parameters: as in `parafield.estimate_flow`. On a Dask array a call
-        has one thread unless `threads` says more: Dask runs several at once.
-    range: (black, white), the same for all images. If not given: 0 to 255 for uint8, otherwise the smallest
-        and the largest value of the stack. A Dask array that is not uint8 needs it; `value_range` finds it.
-    max_motion: the largest motion, px. Only images in several chunks use it: their tiles overlap by 32 px
-        more than that, chunks narrower than 8 times that are merged, and longer flow is not valid.
-    speeds: False gives flow in px alone; True makes it an error if there are no coordinates for speeds.
+    dim: the dimension of time. core_dims: (y, x); by default the other two in the stack's order.
+    method, preset, device, threads, **parameters: as in `parafield.estimate_flow`. For Dask arrays, each call
+        uses one thread by default, because Dask runs several calls at once.
+    range: (black, white), the same for all images. By default 0 to 255 for uint8, otherwise the smallest and
+        the largest value of the stack. Dask arrays that are not uint8 need it; `value_range` finds it.
+    max_motion: the largest motion, px. It only matters if images consist of several chunks: their tiles
+        overlap by 32 px more, chunks narrower than 8 times this are merged, and longer flow is invalid.
+    speeds: False leaves out velocities; True makes it an error if the coordinates for them are missing.
 
     Raises parafield.Error, which names the argument.
     """
@@ -80,7 +81,7 @@ def flow(
         )
     if range is None and is_lazy and images.dtype != np.uint8:
         raise pf.Error(
-            f"range is needed for a Dask array of {images.dtype}, as finding it reads the whole array: "
+            f"range is needed for a Dask array of {images.dtype}, because finding it reads the whole array: "
             "(black, white), or parafield.xarray.value_range(stack), which reads it now"
         )
     solver = Solver(
@@ -132,7 +133,7 @@ def _ordered(
 
 
 def _frames_of(method: Any, preset: str | None, parameters: dict[str, Any]) -> int:
-    """The number of frames that the method takes. Refuses what the library would refuse in each block."""
+    """The number of frames that the method takes. Raises the errors that every block would raise."""
     for name in ("start", "tracks", "rotation", "axes"):
         if name in parameters:
             raise pf.Error(f"{name} cannot be given for a stack; parafield.estimate_flow takes it for a pair")
@@ -143,7 +144,7 @@ def _frames_of(method: Any, preset: str | None, parameters: dict[str, Any]) -> i
 def _factors(
     images: xr.DataArray, order: tuple[Hashable, Hashable, Hashable], solver: Solver, speeds: bool | None
 ) -> dict[str, np.ndarray]:
-    """What turns u and v into velocities, m/s: arrays that broadcast to T x H x W. Empty without speeds."""
+    """Factors that turn u and v into velocities, m/s; they broadcast to T x H x W. Empty without speeds."""
     if speeds is False:
         return {}
     dim, y, x = order

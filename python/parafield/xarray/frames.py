@@ -21,7 +21,7 @@ GROUP = 16  # flows of a call: enough for several cores or streams, few copies o
 
 @dataclass(frozen=True)
 class Solver:
-    """What is done with every block of a stack: the method, its options and how values become frames."""
+    """Solves the blocks of a stack: the method, its options, and how values become frames."""
 
     frames: int  # that the method takes
     range: tuple[float, float]
@@ -30,18 +30,18 @@ class Solver:
 
     @property
     def before(self) -> int:
-        """Frames that the method takes before the one whose flow it gives."""
+        """Number of frames that the method takes before the frame whose flow it returns."""
         return (self.frames - 1) // 2
 
     @property
     def after(self) -> int:
-        """Frames that the method takes after the one whose flow it gives."""
+        """Number of frames that the method takes after the frame whose flow it returns."""
         return self.frames - 1 - self.before
 
     def __call__(self, block: np.ndarray) -> np.ndarray:
         """The planes of the flow of a block of frames, T x H x W: 4 x (T - frames + 1) x H x W, float32.
 
-        Every output comes from its own frames alone, so no bit depends on how a stack was cut in time."""
+        Each flow depends only on its own frames. Therefore results do not depend on the chunks in time."""
         count = block.shape[0] - self.frames + 1
         planes = np.empty((len(PLANES), count, *block.shape[1:]), np.float32)
         for first in builtins.range(0, count, GROUP):
@@ -71,8 +71,8 @@ def as_frames(images: np.ndarray, fills: tuple[float, ...]) -> np.ndarray:
 def fill_values(stack: xr.DataArray) -> tuple[float, ...]:
     """The values of a stack that stand for missing pixels, by its attributes or its encoding.
 
-    xarray decodes a file's fill values to NaN and moves them to the encoding. They still stand in the values
-    where those were not decoded: then the attributes name them, or the array has the file's own type."""
+    xarray decodes a file's fill values to NaN and moves them to the encoding. The values still contain them
+    if they were not decoded: then the attributes name them, or the array has the file's own type."""
     found = [stack.attrs.get(name) for name in ("_FillValue", "missing_value")]
     stored = stack.encoding.get("dtype", stack.dtype)
     if stack.dtype.kind in "iu" and np.dtype(stored) == stack.dtype:
@@ -105,10 +105,10 @@ def extremes(block: np.ndarray, fills: tuple[float, ...]) -> tuple[float, float]
 
 
 def value_range(stack: xr.DataArray) -> tuple[float, float]:
-    """The range of a stack's values, (black, white), that `flow` scales images by if none is given.
+    """The range of a stack's values, (black, white), by which `flow` scales images if none is given.
 
     It is (0, 255) for uint8, otherwise the smallest and the largest value of the whole stack. Missing values
-    (NaN, masked, infinite, the fill value) do not count. A Dask array is read once, block by block."""
+    (NaN, masked, infinite, fill values) are ignored. A Dask array is read once, block by block."""
     check_dtype(stack)
     if stack.dtype == np.uint8:
         return 0.0, 255.0
@@ -132,7 +132,7 @@ def as_3d(values: Any) -> np.ndarray:
 
 
 def check_dtype(stack: xr.DataArray) -> None:
-    """Refuses a stack whose values are no numbers."""
+    """Raises Error unless the stack is a DataArray of numbers."""
     if not isinstance(stack, xr.DataArray):
         raise pf.Error(f"stack cannot be a {type(stack).__name__}; allowed: an xarray.DataArray")
     if stack.dtype.kind not in "iuf":
@@ -140,7 +140,7 @@ def check_dtype(stack: xr.DataArray) -> None:
 
 
 def check_range(given: Any) -> tuple[float, float]:
-    """A range that a user gave, as two floats."""
+    """Converts the argument `range` to two floats."""
     try:
         black, white = (float(value) for value in given)
     except (TypeError, ValueError):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Flow of Dask arrays: blocks overlap by frames in time, and tiles of images by pixels.
 
-A tile sees `max_motion` + SUPPORT px of its neighbors: a pixel's match lies inside, and beyond it the pixels
-that a method weighs in. What is solved of it begins at a multiple of a power of two, as then its pyramid
-averages the same pixels as the whole image's. A tile has fewer levels than the image, so it has to be several
-times as large as the largest motion: smaller chunks are merged. Flow beyond `max_motion` is not valid."""
+A tile includes `max_motion` + SUPPORT px of its neighbors, which hold its pixels' matches and the pixels
+around them. The solved part begins at a multiple of a power of two, so that its pyramid averages the same
+pixels as the whole image's. A tile has fewer levels than the image. Therefore it must be several times as
+large as the largest motion, and smaller chunks are merged. Flow beyond `max_motion` is invalid."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Cut(NamedTuple):
 
 
 def merged(chunks: Chunks, least: int, first: int = 0, last: int = 0) -> Chunks:
-    """Chunks of at least a size, made of neighbors; the first and the last may have to be larger."""
+    """Merges neighbors until all chunks reach `least`, the first one `first` and the last one `last`."""
     result: list[int] = []
     pending = 0
     for chunk in chunks:
@@ -49,7 +49,7 @@ def merged(chunks: Chunks, least: int, first: int = 0, last: int = 0) -> Chunks:
 
 
 def cuts_of(chunks: Chunks, overlap: int, depth: int, alignment: int) -> list[Cut]:
-    """What is solved and kept of each chunk of an axis, whose blocks overlap by `depth` px."""
+    """The parts of each chunk of an axis that are solved and kept. Blocks overlap by `depth` px."""
     size, cuts = sum(chunks), []
     for i, end in enumerate(accumulate(chunks)):
         start = end - chunks[i]

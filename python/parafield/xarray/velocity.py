@@ -31,7 +31,7 @@ class Grid:
 
 
 def _unit(coordinate: xr.DataArray, units: dict[str, float]) -> float | None:
-    """The factor of a coordinate's units in a table, which knows the plural forms too."""
+    """The factor of a coordinate's units in a table, also for plural forms."""
     words = str(coordinate.attrs.get("units", "")).split()
     if not words or (len(words) > 1 and words[1] != "since"):
         return None
@@ -47,7 +47,7 @@ def _angle(coordinate: xr.DataArray, one_way: set[str], names: tuple[str, str]) 
 
 
 def _spacing(coordinate: xr.DataArray) -> float:
-    """The step of a regular coordinate, in its units. Refuses an irregular one."""
+    """The step of a coordinate, in its units. Raises Error if it is not regular."""
     values = coordinate.values.astype(np.float64)
     step = (values[-1] - values[0]) / (len(values) - 1)
     error = np.abs(values - (values[0] + step * np.arange(len(values)))).max()
@@ -56,9 +56,9 @@ def _spacing(coordinate: xr.DataArray) -> float:
     if not error <= 0.01 * abs(step) + rounding or step == 0:
         steps = np.diff(values)
         raise pf.Error(
-            f"stack: its coordinate {coordinate.name} has to be regular for speeds; its steps are "
+            f"stack: its coordinate {coordinate.name} must be regular for speeds; its steps are "
             f"{steps.min():g} to {steps.max():g} {coordinate.attrs['units']}. "
-            "speeds=False gives flow in px alone"
+            "speeds=False gives only flow in px"
         )
     return float(step)
 
@@ -81,7 +81,7 @@ def grid_of(stack: xr.DataArray, y: Hashable, x: Hashable) -> Grid | None:
     latitudes = _angle(ys, _NORTH, ("latitude", "grid_latitude"))
     if latitudes and _angle(xs, _EAST, ("longitude", "grid_longitude")):
         if not np.abs(ys.values).max() <= 90 + 1e-4:
-            raise pf.Error(f"stack: its coordinate {y} has to be latitudes, -90 to 90 degrees")
+            raise pf.Error(f"stack: its coordinate {y} must be latitudes, -90 to 90 degrees")
         meters = np.radians(1.0) * EARTH_RADIUS
         across = np.cos(np.radians(ys.values.astype(np.float64))).clip(0)
         rotated = "grid_latitude" in (ys.attrs.get("standard_name"), xs.attrs.get("standard_name"))
@@ -90,7 +90,7 @@ def grid_of(stack: xr.DataArray, y: Hashable, x: Hashable) -> Grid | None:
 
 
 def seconds_of(stack: xr.DataArray, dim: Hashable) -> NDArray[np.float64] | None:
-    """The seconds from each frame to the next; None if the stack has no times. Refuses times that fall."""
+    """The seconds from each frame to the next; None if there are no times. Raises Error unless they rise."""
     if dim not in stack.coords or stack.sizes[dim] < 2:
         return None
     times = stack[dim]
@@ -110,16 +110,16 @@ def seconds_of(stack: xr.DataArray, dim: Hashable) -> NDArray[np.float64] | None
     if not np.all(steps > 0):
         first = int(np.argmin(np.nan_to_num(steps, nan=-np.inf) > 0))
         raise pf.Error(
-            f"stack: its coordinate {dim} has to rise for speeds; {values[first]} is followed by "
-            f"{values[first + 1]}. stack.sortby({dim!r}) sorts it; speeds=False gives flow in px alone"
+            f"stack: its coordinate {dim} must rise for speeds; {values[first]} is followed by "
+            f"{values[first + 1]}. stack.sortby({dim!r}) sorts it; speeds=False gives only flow in px"
         )
     return steps
 
 
 def check_steady(seconds: NDArray[np.float64], frames: int, dim: Hashable) -> None:
-    """Refuses times that differ for a method that takes motion as the same over its frames."""
+    """Raises Error for irregular times if the method assumes the same motion over all its frames."""
     if frames > 2 and seconds.max() > 1.01 * seconds.min():
         raise pf.Error(
-            f"stack: its coordinate {dim} has to be regular for a method of {frames} frames; steps are "
-            f"{seconds.min():g} to {seconds.max():g} s. speeds=False gives flow in px alone"
+            f"stack: its coordinate {dim} must be regular for a method of {frames} frames; steps are "
+            f"{seconds.min():g} to {seconds.max():g} s. speeds=False gives only flow in px"
         )

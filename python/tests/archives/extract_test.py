@@ -201,7 +201,7 @@ def test_threads_beside_the_estimation_change_no_bit(archive, tmp_path, form):
     ({"dtype": "int8"}, "dtype"), ({"bound": 0}, "bound"), ({"bound": True}, "bound"), ({"step": 0}, "step"),
     ({"stride": 1.5}, "stride"), ({"start": -1}, "start"), ({"start": 5, "stop": 5}, "stop"),
     ({"short_side": 0}, "short_side"), ({"shape": 5}, "shape"), ({"shape": (5, 0)}, "shape"),
-    ({"shape": (5, 5), "short_side": 5}, "shape: it is given beside short_side"), ({"color": "hsv"}, "color"),
+    ({"shape": (5, 5), "short_side": 5}, "shape: it is given together with short_side"), ({"color": "hsv"}, "color"),
     ({"range": (5, 5)}, "range"), ({"range": 3}, "range"), ({"workers": -1}, "workers"),
     ({"threads": "all"}, "threads"), ({"segment": 0}, "segment"), ({"method": "none"}, "none"),
     ({"windw": 3}, "windw"), ({"valid": True, "format": "jpeg"}, "valid"),
@@ -223,5 +223,5 @@ def test_wrong_outputs(archive, make, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(pf.Error, match="output: .* is a file"):
         extract(top, tmp_path / "file", quiet=True)
-    with pytest.raises(pf.Error, match="output: .* cannot be made"):
+    with pytest.raises(pf.Error, match="output: cannot make .*file"):
         extract(top, tmp_path / "file/folder", quiet=True)

@@ -35,7 +35,7 @@ static int checked_threads(int threads) {
 }
 
 template <InstructionSet Set>
-CpuBackend<Set>::CpuBackend(const Device& device, Stream, bool)
+CpuBackend<Set>::CpuBackend(const Device& device, Stream, bool /*throughput*/)
     : thread_count_(checked_threads(device.threads)),
       last_parts_(new LastPart[std::size_t(thread_count_)]),
       threads_(new Threads(thread_count_)) {}
@@ -72,14 +72,14 @@ void CpuBackend<Set>::reserve_scratch(std::size_t bytes) {
 }
 
 template <InstructionSet Set>
-std::size_t CpuBackend<Set>::available_memory() const {
+std::size_t CpuBackend<Set>::usable_memory() const {
   return std::size_t(sysconf(_SC_PHYS_PAGES)) * std::size_t(sysconf(_SC_PAGESIZE));
 }
 
 template <InstructionSet Set>
 std::size_t CpuBackend<Set>::free_memory() const {
   const auto kilobytes = number_in("/proc/meminfo", "MemAvailable:");
-  const std::size_t here = kilobytes ? 1024 * *kilobytes : available_memory();
+  const std::size_t here = kilobytes ? 1024 * *kilobytes : usable_memory();
   // A container may have less. Its limit counts the memory that its processes hold, but not cached files.
   const auto limit = number_in("/sys/fs/cgroup/memory.max");
   const auto held = number_in("/sys/fs/cgroup/memory.stat", "anon");

@@ -6,11 +6,9 @@
 #include <memory>
 
 #include "core/arithmetic.hpp"
-#include "core/condition.hpp"
+#include "core/backend_interface.hpp"
 #include "core/cpu/instruction_set.hpp"
 #include "core/cpu/threads.hpp"
-#include "core/queue.hpp"
-#include "core/replay_key.hpp"
 #include "core/step.hpp"
 #include "parafield/device.hpp"
 
@@ -57,17 +55,19 @@ class CpuBackend {
   /// Copies rows of bytes; returns when the copy is complete. All queues are the same here.
   void copy(void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch,
             std::ptrdiff_t row_bytes, int height, Queue queue = Queue::solves) const;
-  void mark(int, Queue) const {}
-  void begin_after(int, Queue) const {}
-  void await(int) const {}
+  void mark(int /*mark*/, Queue) const {}
+  void begin_after(int /*mark*/, Queue) const {}
+  void await(int /*mark*/) const {}
   std::size_t scratch_bytes() const { return scratch_bytes_ * std::size_t(thread_count_); }
 
   /// Ensures that each thread of `few_rows`, `parts` and `bands` has at least `bytes` of scratch memory,
   /// aligned to 64 bytes. Must not be called during a solve.
   void reserve_scratch(std::size_t bytes);
 
-  std::size_t available_memory() const;  ///< total memory of the machine, bytes
-  std::size_t free_memory() const;       ///< currently unused memory, bytes
+  std::size_t free_memory() const;  ///< currently unused memory, bytes
+  /// Largest amount of memory that a solve may plan with: all memory of the machine, bytes, because the system
+  /// can move other memory to swap.
+  std::size_t usable_memory() const;
 
   /// Runs the steps of a solve. On CUDA, they are recorded once for each key and then replayed.
   template <class Steps>
@@ -102,6 +102,14 @@ class CpuBackend {
     share(parts_of(height, unit), [=](int part, int) {
       const int end = smaller(unit * (part + 1), height);
       for (int y = unit * part; y < end; ++y) f(y);
+    });
+  }
+
+  /// Calls f(x, y) for each pixel of an image, or for each cell of a grid, on all threads.
+  template <class PixelFunction>
+  void pixels(Size size, PixelFunction f) const {
+    rows(size.height, [=](int y) {
+      for (int x = 0; x < size.width; ++x) f(x, y);
     });
   }
 

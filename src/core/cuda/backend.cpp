@@ -6,27 +6,22 @@
 
 namespace parafield {
 
-Cuda::OwnStream::~OwnStream() {
-  if (handle) cudaStreamDestroy(handle);
+/// A new stream, which does not synchronize with the legacy stream.
+static cudaStream_t new_stream() {
+  cudaStream_t stream = nullptr;
+  PF_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  return stream;
 }
-
-Cuda::OwnEvent::~OwnEvent() {
-  if (handle) cudaEventDestroy(handle);
-}
-
-void Cuda::OwnStream::create() { PF_CUDA(cudaStreamCreateWithFlags(&handle, cudaStreamNonBlocking)); }
 
 Cuda::Cuda(const Device& device, Stream stream, bool throughput)
     : device_(device.index), throughput_(throughput) {
   cuda::require(device_);
   const auto current = activate();
   const cuda::Exclusive exclusive;
-  if (!stream.handle) own_stream_.create();
-  stream_ = stream.handle ? static_cast<cudaStream_t>(stream.handle) : own_stream_.handle;
-  recorder_.create();
-  part_recorder_.create();
-  side_recorder_.create();
-  recording_ = recorder_.handle;
+  if (!stream.handle) own_stream_.reset(new_stream());
+  stream_ = stream.handle ? static_cast<cudaStream_t>(stream.handle) : own_stream_.get();
+  for (OwnStream* recorder : {&recorder_, &part_recorder_, &side_recorder_}) recorder->reset(new_stream());
+  recording_ = recorder_.get();
   int major = 0;
   PF_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device_));
   PF_CUDA(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, device_));
@@ -49,11 +44,11 @@ Cuda::~Cuda() {
 
 void Cuda::synchronize() {
   const auto current = activate();
-  for (const cudaStream_t stream : {uploads_.handle, stream_, downloads_.handle})
+  for (const cudaStream_t stream : {uploads_.get(), stream_, downloads_.get()})
     if (stream) PF_CUDA(cudaStreamSynchronize(stream));
 }
 
-std::size_t Cuda::available_memory() const {
+std::size_t Cuda::free_memory() const {
   std::size_t free = 0, total = 0;
   const auto current = activate();
   const cuda::Exclusive exclusive;
@@ -95,9 +90,9 @@ void Cuda::launch_with(const void* kernel, dim3 grid, dim3 block, std::size_t sh
   std::size_t count = 0;
 #if CUDART_VERSION >= 13000
   const cudaGraphEdgeData* edges = nullptr;
-  PF_CUDA(cudaStreamGetCaptureInfo(recorder_.handle, &status, nullptr, nullptr, &last, &edges, &count));
+  PF_CUDA(cudaStreamGetCaptureInfo(recorder_.get(), &status, nullptr, nullptr, &last, &edges, &count));
 #else
-  PF_CUDA(cudaStreamGetCaptureInfo_v2(recorder_.handle, &status, nullptr, nullptr, &last, &count));
+  PF_CUDA(cudaStreamGetCaptureInfo_v2(recorder_.get(), &status, nullptr, nullptr, &last, &count));
 #endif
   if (count != 1) fail(ErrorCode::device, "a recorded input kernel has ", count, " graph nodes instead of 1");
   part_inputs_.push_back(last[0]);
@@ -105,12 +100,14 @@ void Cuda::launch_with(const void* kernel, dim3 grid, dim3 block, std::size_t sh
 
 void Cuda::notify(const std::shared_ptr<const std::function<void(double)>>& callback, double share) {
   if (mode_ == Mode::replaying) return;
+  if (recording_ == part_recorder_.get())
+    fail(ErrorCode::device, "a step under a condition reports progress");
   notices_.push_back({callback, share});
   const auto call = [](void* data) {
     const Notice& notice = *static_cast<const Notice*>(data);
     (*notice.callback)(notice.share);
   };
-  PF_CUDA(cudaLaunchHostFunc(recorder_.handle, call, &notices_.back()));
+  PF_CUDA(cudaLaunchHostFunc(recording_, call, &notices_.back()));
 }
 
 void Cuda::copy(void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch,
@@ -122,26 +119,34 @@ void Cuda::copy(void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdif
 cudaStream_t Cuda::stream_of(Queue queue) {
   if (queue == Queue::solves) return stream_;
   OwnStream& stream = queue == Queue::uploads ? uploads_ : downloads_;
-  if (!stream.handle) {
+  if (!stream) {
     const cuda::Exclusive exclusive;
-    stream.create();
+    stream.reset(new_stream());
   }
-  return stream.handle;
+  return stream.get();
 }
 
 void Cuda::mark(int mark, Queue queue) {
-  while (marks_.size() <= std::size_t(mark)) marks_.emplace_back();
-  cudaEvent_t& event = marks_[std::size_t(mark)].handle;
-  if (!event) PF_CUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
-  PF_CUDA(cudaEventRecord(event, stream_of(queue)));
+  if (marks_.size() <= std::size_t(mark)) marks_.resize(std::size_t(mark) + 1);
+  OwnEvent& event = marks_[std::size_t(mark)];
+  if (!event) {
+    cudaEvent_t made = nullptr;
+    PF_CUDA(cudaEventCreateWithFlags(&made, cudaEventDisableTiming));
+    event.reset(made);
+  }
+  PF_CUDA(cudaEventRecord(event.get(), stream_of(queue)));
 }
 
 void Cuda::begin_after(int mark, Queue queue) {
-  if (marks_.size() <= std::size_t(mark) || !marks_[std::size_t(mark)].handle) return;
-  PF_CUDA(cudaStreamWaitEvent(stream_of(queue), marks_[std::size_t(mark)].handle, 0));
+  if (marks_.size() <= std::size_t(mark) || !marks_[std::size_t(mark)]) return;
+  PF_CUDA(cudaStreamWaitEvent(stream_of(queue), marks_[std::size_t(mark)].get(), 0));
 }
 
-void Cuda::await(int mark) const { PF_CUDA(cudaEventSynchronize(marks_.at(std::size_t(mark)).handle)); }
+void Cuda::await(int mark) const {
+  if (marks_.size() <= std::size_t(mark) || !marks_[std::size_t(mark)])
+    fail(ErrorCode::device, "the internal mark ", mark, " is awaited, but was never set");
+  PF_CUDA(cudaEventSynchronize(marks_[std::size_t(mark)].get()));
+}
 
 void Cuda::allow_shared_memory(const void* kernel, std::size_t bytes) const {
   if (mode_ == Mode::replaying) return;

@@ -9,13 +9,13 @@
 #include <memory>
 #include <optional>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
-#include "core/condition.hpp"
+#include "core/backend_interface.hpp"
 #include "core/cuda/check.hpp"
+#include "core/cuda/recorded_launch.hpp"
 #include "core/cuda/runtime.hpp"
-#include "core/queue.hpp"
-#include "core/replay_key.hpp"
 #include "core/step.hpp"
 #include "parafield/image.hpp"
 
@@ -26,6 +26,12 @@ namespace parafield {
 class Cuda {
  public:
   static constexpr bool is_gpu = true;
+  /// Whether replays check that they launch what was recorded.
+#ifdef PARAFIELD_CHECK_REPLAYS
+  static constexpr bool checks_replays = true;
+#else
+  static constexpr bool checks_replays = false;
+#endif
 
   /// `throughput`: the device is shared with other estimators (see FlowOptions::throughput).
   Cuda(const Device& device, Stream stream, bool throughput = false);
@@ -38,8 +44,10 @@ class Cuda {
   void synchronize();
   std::size_t scratch_bytes() const { return 0; }
   void reserve_scratch(std::size_t) {}  // kernels use shared memory instead
-  std::size_t free_memory() const { return available_memory(); }
-  std::size_t available_memory() const;  // free memory of the device, bytes
+  std::size_t free_memory() const;      // currently unused memory of the device, bytes
+  /// Largest amount of memory that a solve may plan with. Here it is free_memory(), because a device has no
+  /// swap.
+  std::size_t usable_memory() const { return free_memory(); }
   /// Number of SMs that the kernels of a solve should fill: a quarter of the device for throughput, because
   /// kernels with larger tiles do less work in total, and the other estimators' kernels fill the rest.
   int multiprocessors() const { return throughput_ ? (multiprocessors_ + 3) / 4 : multiprocessors_; }
@@ -59,7 +67,8 @@ class Cuda {
   ///
   /// For one key, the steps must always launch the same kernels, with the same arguments except in
   /// `launch_input`. Steps after the last `launch_input` must not write anything that the graph reads,
-  /// because a replay has launched the graph by then.
+  /// because a replay has launched the graph by then. A build with PARAFIELD_CHECK_REPLAYS throws
+  /// Error(device) if a replay would launch other kernels or arguments.
   template <class Steps>
   void replay(const ReplayKey& key, Steps steps) {
     const auto graph = graphs_.find(key);
@@ -75,8 +84,8 @@ class Cuda {
   /// itself. The steps must not call `launch_input`.
   template <class Decide, class Steps>
   void only_if(int* value, Decide decide, Steps steps) {
-    if (mode_ == Mode::replaying) return;
-    if (!has_conditions_) {
+    if (skips_launches()) return;
+    if (!has_conditions_ || mode_ == Mode::replaying) {
       decide(Condition{value});
       return steps();
     }
@@ -95,7 +104,11 @@ class Cuda {
   /// Runs two groups of steps concurrently. Neither may read what the other writes, nor call `launch_input`.
   template <class Aside, class Steps>
   void beside(Aside aside, Steps steps) {
-    if (mode_ == Mode::replaying) return;
+    if (skips_launches()) return;
+    if (mode_ == Mode::replaying) {
+      aside();
+      return steps();
+    }
     begin_aside();
     aside();
     end_aside();
@@ -112,12 +125,16 @@ class Cuda {
   template <class... Parameters, class... Arguments>
   void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t shared_bytes,
               const Arguments&... arguments) {
-    if (mode_ == Mode::replaying) return;
+    if (skips_launches()) return;
     std::tuple<Parameters...> values{Parameters(arguments)...};
+    const auto* const address = reinterpret_cast<const void*>(kernel);
+    if constexpr (checks_replays)
+      check_launch(address, std::tuple_cat(std::tuple(grid, block, shared_bytes), values));
+    if (mode_ == Mode::replaying) return;
     std::apply(
         [&](auto&... value) {
           void* pointers[] = {&value...};
-          launch_with(reinterpret_cast<const void*>(kernel), grid, block, shared_bytes, pointers, false);
+          launch_with(address, grid, block, shared_bytes, pointers, false);
         },
         values);
   }
@@ -126,16 +143,19 @@ class Cuda {
   template <class... Parameters, class... Arguments>
   void launch_input(void (*kernel)(Parameters...), dim3 grid, dim3 block, const Arguments&... arguments) {
     std::tuple<Parameters...> values{Parameters(arguments)...};
+    const auto* const address = reinterpret_cast<const void*>(kernel);
+    if constexpr (checks_replays) check_launch(address, std::tuple<>());
     std::apply(
         [&](auto&... value) {
           void* pointers[] = {&value...};
-          launch_with(reinterpret_cast<const void*>(kernel), grid, block, 0, pointers, true);
+          launch_with(address, grid, block, 0, pointers, true);
         },
         values);
   }
 
   /// Calls (*callback)(share) each time the solve has run all preceding kernels. The call is a node of the
-  /// graph, and a thread of the driver makes it.
+  /// graph, and a thread of the driver makes it. Steps of `only_if` must not call it: CUDA allows no such node
+  /// under a condition.
   void notify(const std::shared_ptr<const std::function<void(double)>>& callback, double share);
 
   /// Copies rows of bytes between host and device, in the order of the queue and outside any recorded graph.
@@ -180,29 +200,16 @@ class Cuda {
   /// A recorded solve. Steps under a condition are in a part of their own, without inputs, which a replay
   /// never changes.
   struct Graph {
-    std::deque<Part> parts;     // launched in order
-    std::vector<Input> inputs;  // in the order of launch
+    std::deque<Part> parts;                // launched in order
+    std::vector<Input> inputs;             // in the order of launch
+    std::vector<RecordedLaunch> launches;  // in the order of launch; only if checks_replays
   };
-  /// A stream that does not synchronize with the legacy stream. Its destructor destroys it.
-  struct OwnStream {
-    cudaStream_t handle = nullptr;  // null until create()
-
-    OwnStream() = default;
-    ~OwnStream();
-    OwnStream(const OwnStream&) = delete;
-    OwnStream& operator=(const OwnStream&) = delete;
-    void create();
+  struct Destroy {
+    void operator()(cudaStream_t stream) const { cudaStreamDestroy(stream); }
+    void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
   };
-
-  /// An event, destroyed by its destructor.
-  struct OwnEvent {
-    cudaEvent_t handle = nullptr;
-
-    OwnEvent() = default;
-    ~OwnEvent();
-    OwnEvent(const OwnEvent&) = delete;
-    OwnEvent& operator=(const OwnEvent&) = delete;
-  };
+  using OwnStream = std::unique_ptr<std::remove_pointer_t<cudaStream_t>, Destroy>;
+  using OwnEvent = std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, Destroy>;
 
   /// A call that `notify` recorded.
   struct Notice {
@@ -238,6 +245,23 @@ class Cuda {
   void begin_condition(unsigned long long handle);
   void end_condition();
   void abandon_condition();
+  /// Whether this is a replay that does not check its launches against the recorded ones.
+  bool skips_launches() const { return mode_ == Mode::replaying && !checks_replays; }
+  /// Keeps the values of a recorded launch. In a replay, throws Error(device) if they differ from the
+  /// recorded ones.
+  template <class Values>
+  void check_launch(const void* kernel, const Values& values) {
+    if (mode_ == Mode::recording) {
+      recorded_.launches.push_back({kernel, std::make_shared<const Values>(values)});
+      return;
+    }
+    const auto& recorded = *static_cast<const Values*>(recorded_values(kernel));
+    const std::size_t difference = first_difference(recorded, values);
+    if (difference != std::tuple_size_v<Values>) fail_launch(kernel, difference);
+  }
+  /// The values of the launch that a replay checks next. Throws Error(device) unless it is one of the kernel.
+  const void* recorded_values(const void* kernel);
+  [[noreturn]] static void fail_launch(const void* kernel, std::size_t difference);
   void begin_replay(Graph& graph);
   /// Launches the graph if it has no inputs. A graph with inputs was launched with its last input.
   void end_replay();
@@ -254,7 +278,7 @@ class Cuda {
   bool overlaps_ = false;        // kernels may begin before the preceding kernel has ended: see kernel.cuh
   OwnStream own_stream_;
   OwnStream uploads_, downloads_;
-  std::deque<OwnEvent> marks_;
+  std::vector<OwnEvent> marks_;
   OwnStream recorder_;                // kernels are captured on it; it never runs any
   OwnStream part_recorder_;           // the same, for the steps under a condition
   OwnStream side_recorder_;           // the same, for the first group of steps of `beside`
@@ -263,7 +287,7 @@ class Cuda {
   cudaStream_t stream_ = nullptr;     // runs the graphs: own_stream_, or the user's stream
   Mode mode_ = Mode::recording;
   Graph* replayed_ = nullptr;
-  std::size_t next_input_ = 0;
+  std::size_t next_input_ = 0, next_launch_ = 0;
   Graph recorded_;                            // the solve that is being recorded
   std::vector<cudaGraphNode_t> part_inputs_;  // nodes of `launch_input` in the part being recorded
   std::map<ReplayKey, Graph> graphs_;

@@ -2,7 +2,7 @@
 #pragma once
 #include <cuda_runtime.h>
 
-#include "core/condition.hpp"
+#include "core/backend_interface.hpp"
 
 namespace parafield {
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The CUDA backend's graphs: how a solve is recorded and launched.
+#include <cxxabi.h>
+
+#include <cstdlib>
 #include <deque>
 #include <iterator>
 #include <mutex>
@@ -49,7 +52,7 @@ class SpareExecutables {
   }
 
  private:
-  static constexpr std::size_t most = 128;
+  static constexpr std::size_t most = 128;  // "many" in docs/guides/threads.md
   struct Spare {
     int device;
     cudaGraphExec_t executable;
@@ -76,19 +79,19 @@ Cuda::Part::~Part() {
 void Cuda::begin_recording() {
   mode_ = Mode::recording;
   recorded_ = {};
-  recording_ = recorder_.handle;
+  recording_ = recorder_.get();
   begin_part();
 }
 
 void Cuda::begin_part() {
   part_inputs_.clear();
   waits_ = false;
-  PF_CUDA(cudaStreamBeginCapture(recorder_.handle, cudaStreamCaptureModeRelaxed));
+  PF_CUDA(cudaStreamBeginCapture(recorder_.get(), cudaStreamCaptureModeRelaxed));
 }
 
 void Cuda::end_part(bool has_condition) {
   Part& part = recorded_.parts.emplace_back();
-  PF_CUDA(cudaStreamEndCapture(recorder_.handle, &part.graph));
+  PF_CUDA(cudaStreamEndCapture(recorder_.get(), &part.graph));
   std::size_t nodes = 0;
   PF_CUDA(cudaGraphGetNodes(part.graph, nullptr, &nodes));
   if (nodes == 0) return recorded_.parts.pop_back();
@@ -106,7 +109,7 @@ const Cuda::Graph& Cuda::end_recording(const ReplayKey& key) {
 
 void Cuda::abandon_recording() {
   cudaGraph_t partial = nullptr;
-  cudaStreamEndCapture(recorder_.handle, &partial);
+  cudaStreamEndCapture(recorder_.get(), &partial);
   if (partial) cudaGraphDestroy(partial);
   cudaGetLastError();
   recorded_ = {};
@@ -127,18 +130,18 @@ void follow(cudaStream_t stream, cudaStream_t other) {
 }  // namespace
 
 void Cuda::begin_aside() {
-  follow(side_recorder_.handle, recorder_.handle);
-  recording_ = side_recorder_.handle;
+  follow(side_recorder_.get(), recorder_.get());
+  recording_ = side_recorder_.get();
   waits_ = true;
 }
 
 void Cuda::end_aside() {
-  recording_ = recorder_.handle;
+  recording_ = recorder_.get();
   waits_ = false;
 }
 
 void Cuda::join_aside() {
-  follow(recorder_.handle, side_recorder_.handle);
+  follow(recorder_.get(), side_recorder_.get());
   waits_ = true;
 }
 
@@ -189,23 +192,23 @@ void Cuda::begin_condition(unsigned long long handle) {
   PF_CUDA(cudaGraphAddNode_v2(&node, before.graph, before.last, before.edges, before.count, &parameters));
   PF_CUDA(cudaStreamUpdateCaptureDependencies(recording_, &node, 1, cudaStreamSetCaptureDependencies));
 #endif
-  PF_CUDA(cudaStreamBeginCaptureToGraph(part_recorder_.handle, parameters.conditional.phGraph_out[0], nullptr,
+  PF_CUDA(cudaStreamBeginCaptureToGraph(part_recorder_.get(), parameters.conditional.phGraph_out[0], nullptr,
                                         nullptr, 0, cudaStreamCaptureModeRelaxed));
-  recording_ = part_recorder_.handle;
+  recording_ = part_recorder_.get();
 }
 
 void Cuda::end_condition() {
-  recording_ = recorder_.handle;
+  recording_ = recorder_.get();
   cudaGraph_t part = nullptr;  // owned by the enclosing graph
-  PF_CUDA(cudaStreamEndCapture(part_recorder_.handle, &part));
+  PF_CUDA(cudaStreamEndCapture(part_recorder_.get(), &part));
   end_part(true);
   begin_part();
 }
 
 void Cuda::abandon_condition() {
-  recording_ = recorder_.handle;
+  recording_ = recorder_.get();
   cudaGraph_t part = nullptr;
-  cudaStreamEndCapture(part_recorder_.handle, &part);
+  cudaStreamEndCapture(part_recorder_.get(), &part);
 }
 
 #else
@@ -221,13 +224,50 @@ void Cuda::begin_replay(Graph& graph) {
   mode_ = Mode::replaying;
   replayed_ = &graph;
   next_input_ = 0;
+  next_launch_ = 0;
 }
 
 void Cuda::end_replay() {
   const std::size_t count = replayed_->inputs.size();
   if (next_input_ != count)
     fail(ErrorCode::device, "a replay gave ", next_input_, " of ", count, " kernels their arguments");
+  if (next_launch_ != replayed_->launches.size())
+    fail(ErrorCode::device, "a replay launched ", next_launch_, " of ", replayed_->launches.size(),
+         " kernels");
   if (count == 0) launch_graph(*replayed_);
+}
+
+/// The name of a kernel, with its types where the runtime knows it.
+static std::string name_of(const void* kernel) {
+#if CUDART_VERSION >= 12030
+  if (const char* mangled = nullptr; cudaFuncGetName(&mangled, kernel) == cudaSuccess) {
+    char* const name = abi::__cxa_demangle(mangled, nullptr, nullptr, nullptr);
+    const std::string text = name ? name : mangled;
+    std::free(name);
+    return text;
+  }
+  cudaGetLastError();
+#endif
+  return text("kernel ", kernel);
+}
+
+const void* Cuda::recorded_values(const void* kernel) {
+  const auto& launches = replayed_->launches;
+  if (next_launch_ == launches.size())
+    fail(ErrorCode::device, "a replay launches ", name_of(kernel), " after all ", launches.size(),
+         " recorded kernels");
+  const RecordedLaunch& recorded = launches[next_launch_++];
+  if (recorded.kernel != kernel)
+    fail(ErrorCode::device, "a replay launches ", name_of(kernel), ", recorded was ",
+         name_of(recorded.kernel));
+  return recorded.values.get();
+}
+
+void Cuda::fail_launch(const void* kernel, std::size_t difference) {
+  constexpr const char* shape[] = {"grid", "block", "shared memory"};
+  fail(ErrorCode::device, "a replay launches ", name_of(kernel), " with another ",
+       difference < std::size(shape) ? shape[difference] : text("argument ", difference - std::size(shape)),
+       " than was recorded");
 }
 
 void Cuda::launch_graph(const Graph& graph) {

@@ -65,18 +65,12 @@ class Lent {
   std::vector<Entry> entries_;
 };
 
-// The pools live until the process ends, because images may be destroyed at exit.
-Lent<cudaStream_t>& lent_streams() {  // kind: the device
-  static auto& streams = *new Lent<cudaStream_t>;
-  return streams;
-}
-Lent<void*>& lent_pinned() {  // kind: the size in bytes
-  static auto& blocks = *new Lent<void*>;
-  return blocks;
-}
-Lent<cudaEvent_t>& lent_events() {  // kind: the device
-  static auto& events = *new Lent<cudaEvent_t>;
-  return events;
+/// The pool of streams or events, whose kind is the device, or of pinned blocks (void*), whose kind is the size
+/// in bytes. It lives until the process ends, because images may be destroyed at exit.
+template <class Thing>
+Lent<Thing>& lent() {
+  static auto& pool = *new Lent<Thing>;
+  return pool;
 }
 std::mutex& recording_mutex() {
   static auto& mutex = *new std::mutex;
@@ -89,13 +83,13 @@ thread_local int exclusions = 0;
 class LentStream {
  public:
   explicit LentStream(int device) : current_(device) {
-    stream_ = lent_streams().take(std::size_t(device), [] {
+    stream_ = lent<cudaStream_t>().take(std::size_t(device), [] {
       cudaStream_t stream = nullptr;
       PF_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
       return stream;
     });
   }
-  ~LentStream() { lent_streams().give_back(stream_); }
+  ~LentStream() { lent<cudaStream_t>().give_back(stream_); }
   LentStream(const LentStream&) = delete;
   LentStream& operator=(const LentStream&) = delete;
   operator cudaStream_t() const { return stream_; }
@@ -171,7 +165,7 @@ void* allocate_pinned(std::size_t bytes) {
   // Sizes are rounded up to 4 steps per power of two, so that a returned block fits many images.
   const std::size_t step = std::bit_ceil(larger(bytes, std::size_t(4096))) / 8;
   bytes = (bytes + step - 1) / step * step;
-  void* const data = lent_pinned().take(bytes, [bytes] {
+  void* const data = lent<void*>().take(bytes, [bytes] {
     const CurrentDevice current(0);
     const Exclusive exclusive;
     void* made = nullptr;
@@ -182,7 +176,7 @@ void* allocate_pinned(std::size_t bytes) {
   return data;
 }
 
-void release_pinned(void* data) { lent_pinned().give_back(data); }
+void release_pinned(void* data) { lent<void*>().give_back(data); }
 
 void copy(int device, void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch,
           std::ptrdiff_t row_bytes, int height) {
@@ -196,7 +190,7 @@ void copy(int device, void* to, std::ptrdiff_t to_pitch, const void* from, std::
 void wait_for(int device, void* waiting, void* awaited) {
   require(device);
   const CurrentDevice current(device);
-  const cudaEvent_t event = lent_events().take(std::size_t(device), [] {
+  const cudaEvent_t event = lent<cudaEvent_t>().take(std::size_t(device), [] {
     cudaEvent_t made = nullptr;
     PF_CUDA(cudaEventCreateWithFlags(&made, cudaEventDisableTiming));
     return made;
@@ -205,7 +199,7 @@ void wait_for(int device, void* waiting, void* awaited) {
   // immediately.
   cudaError_t result = cudaEventRecord(event, static_cast<cudaStream_t>(awaited));
   if (result == cudaSuccess) result = cudaStreamWaitEvent(static_cast<cudaStream_t>(waiting), event, 0);
-  lent_events().give_back(event);
+  lent<cudaEvent_t>().give_back(event);
   PF_CUDA(result);
 }
 

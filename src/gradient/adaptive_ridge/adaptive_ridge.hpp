@@ -5,7 +5,6 @@
 
 #include "core/solver.hpp"
 #include "gradient/adaptive_ridge/matched_flow.hpp"
-#include "steps/sharpen/sharpen.hpp"
 #include "gradient/adaptive_ridge/shrink/shrink.hpp"
 #include "gradient/adaptive_ridge/spaced/spaced.hpp"
 #include "gradient/adaptive_ridge/steady/steady.hpp"
@@ -13,6 +12,7 @@
 #include "parafield/fields.hpp"
 #include "steps/pyramid/pyramid.hpp"
 #include "steps/resize/resize.hpp"
+#include "steps/sharpen/sharpen.hpp"
 
 namespace parafield {
 
@@ -98,7 +98,7 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
 
   /// Estimates flow. `first`: slot of the oldest frame; the later frames follow in a ring. `start`: initial
   /// flow at level 0, or null.
-  void solve(int first, const FlowView* start, FlowPlanes result, Trust trust, bool) {
+  void solve(int first, const FlowView* start, FlowPlanes result, Trust trust, Purpose) {
     if (back_.u) {
       descend(1 - first, no_motion_, int(flows_.size()) - 1, back_,
               {2, smaller(method_.iterations, 3), method_.spacing, normal_});
@@ -220,22 +220,21 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
       // If matches find large motions, more iterations on coarse levels do not change the finer ones.
       const int iterations = matched_ && level >= 2 ? 1 : pass.iterations;
       for (int i = 1; i <= iterations; ++i) {
+        const TensorOutput tensors{normal, statistics[0], i == 1};
         if (spaced)
           spaced_tensors<Backend>(backend_, frames.frame[0], frames.frame[1], luma, start, grid_weights_,
-                                  normal, statistics[0], i == 1);
+                                  tensors);
         else
-          ridge_tensors<Backend>(backend_, frames, start, weights_, normal, statistics[0], i == 1);
+          ridge_tensors<Backend>(backend_, frames, start, weights_, tensors);
         const bool last = level == 0 && i == iterations;
         const int rounds = last ? method_.rounds : 1;
         const Shrinkage shrinkage{method_.shrinkage * (last ? 1 : float(method_.rounds)),
                                   method_.likeness * method_.likeness};
         int round = 0;
-        for (; round + 1 < rounds; ++round)
-          shrink_cells<Backend>(backend_, normal, luma, statistics[round % 2], shrinkage,
-                                statistics[1 - round % 2]);
+        const auto before = [&] { return ShrinkInput{normal, luma, statistics[round % 2], shrinkage}; };
+        for (; round + 1 < rounds; ++round) shrink_cells(backend_, before(), statistics[1 - round % 2]);
         flow = here;
-        shrink_flow<Backend>(backend_, normal, luma, statistics[round % 2], shrinkage, method_.median,
-                             unsmoothed, flow);
+        shrink_flow(backend_, before(), method_.median, unsmoothed, flow);
         start = {flow};
       }
     }

@@ -129,8 +129,8 @@ PF_HD NeighborSums row_of_cells(const Cells& cells, int x, int y, int row, float
   const Cell middle = cells(x, y);
   PF_UNROLL
   for (int i = -cells_reach; i <= cells_reach; ++i)
-    sums.add(cells(Inside ? x + i : clamp(x + i, 0, cells.u.width - 1), line), middle, cell_tap(i) * cell_tap(row),
-             likeness2);
+    sums.add(cells(Inside ? x + i : clamp(x + i, 0, cells.u.width - 1), line), middle,
+             cell_tap(i) * cell_tap(row), likeness2);
   return sums;
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "gradient/adaptive_ridge/fusion/fusion.hpp"
-#include "gradient/adaptive_ridge/hidden/hidden.hpp"
-#include "gradient/adaptive_ridge/settle/settle.hpp"
 #include "steps/affine/interpolation.hpp"
 #include "steps/colors/colors.hpp"
 #include "steps/matches/matcher.hpp"

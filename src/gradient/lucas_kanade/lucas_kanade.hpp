@@ -46,7 +46,7 @@ class LucasKanadeSolver : public SolverBase<LucasKanadeSolver<Backend>> {
 
   /// Estimates flow from the frame in slot `first` to the frame in the other slot. `start`: initial flow at
   /// level 0, or null.
-  void solve(int first, const FlowView* start, FlowPlanes result, Trust trust, bool) {
+  void solve(int first, const FlowView* start, FlowPlanes result, Trust trust, Purpose) {
     const Pyramid &pyramid0 = pyramids_[first], &pyramid1 = pyramids_[1 - first];
     const int coarsest = int(flows_.size()) - 1;
     FlowPlanes flow = no_motion_;

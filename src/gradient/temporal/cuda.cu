@@ -6,16 +6,13 @@
 
 // A single kernel without shared memory: each warp computes four rows of 56 pixels. A lane keeps two columns
 // of all rows it needs in registers and reads neighboring columns from neighboring lanes. A newly pushed
-// frame is smoothed in the same pass. Only the derivative in time needs it, and only one pixel around each
-// result, so few rows are smoothed twice. The smoothed frame is stored for the next pushes and not read back.
+// frame is smoothed in the same pass and stored for the next pushes.
 //
 // Lower bound for a pushed frame (gray_u8), in bytes per pixel: gradient-tensor reads 1 + 4 * 4 and writes 4
 // + 13, 34 in all; ridge-regression reads 8 more and moves another 16 to smooth the flow, 58 in all. On an
 // H100 (3.0 TB/s), 34 bytes take 3.5 us at 640x480 and 0.094 ms at 3840x2160; 58 bytes take 5.9 us and 0.160
-// ms. The methods do about 90 and 150 operations per pixel, including the smoothing. Frames that arrive
-// together cost 5 bytes each (steps/smooth). Measured when pushed one after the other (commit e5689ad):
-// gradient-tensor 6.8 us and 0.111 ms, 85 % of the bandwidth; ridge-regression 12.0 us and 0.196 ms, 82 %. At
-// 640x480, half of the time is the launch and one round trip to memory.
+// ms. Measured (commit e5689ad): gradient-tensor 6.8 us and 0.111 ms, ridge-regression 12.0 us and 0.196 ms.
+// At 640x480, half of the time is the launch and one round trip to memory.
 
 namespace parafield {
 namespace {

@@ -31,14 +31,14 @@ class TemporalSolver : public SolverBase<TemporalSolver<Backend, Model>> {
   }
 
   /// Estimates flow. `first`: slot of the oldest frame; the later frames follow in a ring.
-  void solve(int first, const FlowView*, FlowPlanes result, Trust trust, bool) {
+  void solve(int first, const FlowView*, FlowPlanes result, Trust trust, Purpose) {
     temporal_flow(backend_, window(first), model_, rough(result), trust);
     smooth_flow(result);
   }
 
   /// Prepares the newest frame in the last slot of the ring and solves, all in one pass.
   void solve_newest(const Frame& newest, int, int first, const FlowView*, FlowPlanes result, Trust trust,
-                    bool) {
+                    Purpose) {
     temporal_flow(backend_, window(first), model_, rough(result), trust, &newest);
     smooth_flow(result);
   }

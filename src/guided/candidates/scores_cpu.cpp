@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/cpu/backend.hpp"
 #include "guided/candidates/scores.hpp"
-#include "guided/color_test/window.hpp"
 #include "guided/support/tile.hpp"
 
 // For each batch of the features that support a tile, the weights are computed for all pixels and then added

@@ -2,7 +2,6 @@
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
 #include "guided/candidates/scores.hpp"
-#include "guided/color_test/window.cuh"
 #include "guided/support/weights.cuh"
 
 // Each block is one warp with a tile of 8x4 pixels. Labels are processed in chunks of 8 or 32. For each
@@ -14,9 +13,7 @@
 // Lower bound per pixel and feature: 10 operations for the best exponent, 24 for the weight (once per chunk),
 // and one fma per label. For 320x240 pixels on an H100 (29e12 per second), this is 22 us with 200 features
 // and 8 labels, 66 us with 422 features and 25 labels; in a colored texture, a quarter is left. The call
-// takes 33.5 and 79.0 us (fast 28.1 and 59.0; commit 375afe2), including launches. Tensor cores (tf32) gained
-// 2 % with 25 labels and lost 4 % with 8.
-
+// takes 33.5 and 79.0 us (fast 28.1 and 59.0; commit 375afe2), including launches.
 namespace parafield {
 namespace {
 

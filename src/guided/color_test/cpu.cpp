@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/cpu/backend.hpp"
-#include "guided/color_test/keep_better.hpp"
-#include "guided/color_test/window.hpp"
+#include "guided/color_test/color_test.hpp"
 
 namespace parafield {
 namespace {
@@ -55,14 +54,13 @@ void keep_better(Backend& cpu, View<const float> frame0, View<const float> frame
   const int width = gain.width, height = gain.height;
   cpu.rows(height, [=](int y) {
     const int columns = width, rows = height, stride = int(frame1.stride());
-    const float *const luma = frame0.row(y), *const pixels = frame1.data, *const u = flow.u.row(y),
-                       *const v = flow.v.row(y), *const du = candidate.u.row(y),
-                       *const dv = candidate.v.row(y);
+    const float *const luma = frame0.row(y), *const pixels = frame1.data;
+    const FlowRow own = flow.row(y), other = candidate.row(y);
     float* const out = gain.row(y);
     const float line = float(y);
 #pragma GCC ivdep
     for (int x = 0; x < columns; ++x)
-      out[x] = gain_of(luma[x], pixels, stride, columns, rows, float(x), line, {u[x], v[x]}, {du[x], dv[x]});
+      out[x] = gain_of(luma[x], pixels, stride, columns, rows, float(x), line, own[x], other[x]);
   });
   cpu.rows(height, [=](int y) {
     const int top = larger(y - better_reach, 0), bottom = smaller(y + better_reach, height - 1);

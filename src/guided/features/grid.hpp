@@ -5,13 +5,14 @@
 
 namespace parafield {
 
-/// Divides a frame into roughly square cells with one feature each. Cell (column, row) has index row *
-/// columns + column.
+/// Divides a frame into roughly square cells with one feature each.
 struct FeatureGrid {
   int width = 0, height = 0;  ///< frame, px
   int columns = 0, rows = 0;
 
   PF_HD int count() const { return columns * rows; }
+  PF_HD Size cells() const { return {columns, rows}; }
+  PF_HD int cell(int column, int row) const { return row * columns + column; }
   /// First pixel of a column. A cell ends before the first pixel of the next.
   PF_HD int first_x(int column) const { return int((long long)column * width / columns); }
   PF_HD int first_y(int row) const { return int((long long)row * height / rows); }

@@ -5,9 +5,8 @@
 
 #include "core/workspace.hpp"
 #include "guided/features/corners.hpp"
-#include "guided/features/matched.hpp"
-#include "guided/features/outliers.hpp"
 #include "guided/features/tracking.hpp"
+#include "guided/features/tracks.hpp"
 #include "steps/matches/matcher.hpp"
 #include "steps/pyramid/pyramid.hpp"
 

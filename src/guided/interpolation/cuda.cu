@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
-#include "guided/color_test/window.cuh"
 #include "guided/interpolation/interpolation.hpp"
 #include "guided/support/weights.cuh"
 

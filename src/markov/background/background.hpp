@@ -124,6 +124,20 @@ PF_HD ChangeCosts background_cost(const BackgroundModel& model, bool known, int 
   return {known ? costs.still : 0.0f, known ? costs.moving : 0.0f};
 }
 
+/// What background_costs stores for a pixel.
+PF_HD void store_background_costs(const Background& background, const BackgroundModel& model,
+                                  const View<const std::uint8_t>& last, const Volume& costs,
+                                  const View<Label>& labels, int x, int y) {
+  const BackgroundRow row = background.row(y);
+  const bool known = row.luma()[x] != no_luma;
+  const int difference = difference_byte(row.distance()[x], factor_of(model, row.spread()[x]));
+  const ChangeCosts cost =
+      background_cost(model, known, difference, last.data != nullptr, last.data ? last(x, y) : 0);
+  costs.row(y, 0)[x] = cost.still;
+  costs.row(y, 1)[x] = cost.moving;
+  labels(x, y) = known && seems_moving(model, float(difference) * model.step);
+}
+
 /// Bin of the ratio of a luma to a sample, 256 for a ratio of 1; -1 if one is too dark or too bright to use.
 constexpr int gain_bins = 1024, grid_side = 32;
 PF_HD int gain_bin(int luma, int sample) {
@@ -186,7 +200,18 @@ PF_HD Place2 first_place(int x, int y, int k, Size size) {
   const int dx = k ? int(bits % 3) - 1 : 0, dy = k ? int((bits >> 8) % 3) - 1 : 0;
   return {clamp(x + dx, 0, size.width - 1), clamp(y + dy, 0, size.height - 1)};
 }
-PF_HD int first_spread(int least) { return larger(least, 6 * spread_unit); }
+
+/// What begin_background stores for a pixel.
+PF_HD void begin_pixel(const Background& background, const View<const std::uint8_t>& luma, int x, int y) {
+  const BackgroundRow row = background.row(y);
+  for (int k = 0; k < sample_count; ++k) {
+    const Place2 from = first_place(x, y, k, {luma.width, luma.height});
+    row.sample(k)[x] = luma(from.x, from.y);
+  }
+  row.spread()[x] = std::uint8_t(larger(background.least_spread, 6 * spread_unit));
+  row.candidate()[x] = row.support()[x] = 0;
+  background.run(x, y) = 0;
+}
 
 /// Parameters of learning from a frame, the same for all pixels.
 struct Lesson {

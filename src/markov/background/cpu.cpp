@@ -92,16 +92,7 @@ template <class Backend>
 void begin_background(Backend& cpu, View<const std::uint8_t> luma, const Background& background) {
   for (int i = 0; i < number_count; ++i) background.numbers.data[i] = 0;
   cpu.rows(luma.height, [=](int y) {
-    const BackgroundRow row = background.row(y);
-    for (int x = 0; x < luma.width; ++x) {
-      for (int k = 0; k < sample_count; ++k) {
-        const Place2 from = first_place(x, y, k, luma.size());
-        row.sample(k)[x] = luma(from.x, from.y);
-      }
-      row.spread()[x] = std::uint8_t(first_spread(background.least_spread));
-      row.candidate()[x] = row.support()[x] = 0;
-      background.run(x, y) = 0;
-    }
+    for (int x = 0; x < luma.width; ++x) begin_pixel(background, luma, x, y);
   });
 }
 
@@ -175,16 +166,8 @@ template <class Backend>
 void background_costs(Backend& cpu, const Background& background, const BackgroundModel& model,
                       View<const std::uint8_t> last, Volume costs, View<Label> labels) {
   cpu.rows(labels.height, [=](int y) {
-    const BackgroundRow row = background.row(y);
-    for (int x = 0; x < labels.width; ++x) {
-      const bool known = row.luma()[x] != no_luma;
-      const int difference = difference_byte(row.distance()[x], factor_of(model, row.spread()[x]));
-      const ChangeCosts cost =
-          background_cost(model, known, difference, last.data, last.data ? last(x, y) : 0);
-      costs.row(y, 0)[x] = cost.still;
-      costs.row(y, 1)[x] = cost.moving;
-      labels(x, y) = known && seems_moving(model, float(difference) * model.step);
-    }
+    for (int x = 0; x < labels.width; ++x)
+      store_background_costs(background, model, last, costs, labels, x, y);
   });
 }
 

@@ -20,15 +20,15 @@ __global__ void luma_bytes_kernel(Frame frame0, Frame frame1, View<std::uint8_t>
   const View<std::uint8_t> luma = blockIdx.z == 0 ? luma0 : luma1;
   const int x0 = own_x() * together, y = own_y();
   if (x0 >= luma.width || y >= luma.height) return;
-  unsigned char bytes[together] = {};
+  Four<std::uint8_t> bytes{};
   with_format(frame, [&]<class Sample, int Channels, int Red>(Scale scale) {
     const Sample* const row = row_of<Sample>(frame, y);
     PF_UNROLL
     for (int i = 0; i < together; ++i)
       if (x0 + i < luma.width)
-        bytes[i] = (unsigned char)(luma_byte(luma_of(row, x0 + i, Channels, Red, scale)));
+        bytes.of[i] = std::uint8_t(luma_byte(luma_of(row, x0 + i, Channels, Red, scale)));
   });
-  store_four(luma.row(y) + x0, make_uchar4(bytes[0], bytes[1], bytes[2], bytes[3]));
+  four_at(luma.row(y) + x0) = bytes;
 }
 
 __global__ void begin_background_kernel(View<const std::uint8_t> luma, Background background) {
@@ -36,15 +36,7 @@ __global__ void begin_background_kernel(View<const std::uint8_t> luma, Backgroun
   const int x = own_x(), y = own_y();
   if (x == 0 && y == 0)
     for (int i = 0; i < number_count; ++i) background.numbers.data[i] = 0;
-  if (x >= luma.width || y >= luma.height) return;
-  const BackgroundRow row = background.row(y);
-  for (int k = 0; k < sample_count; ++k) {
-    const Place2 from = first_place(x, y, k, {luma.width, luma.height});
-    row.sample(k)[x] = luma(from.x, from.y);
-  }
-  row.spread()[x] = std::uint8_t(first_spread(background.least_spread));
-  row.candidate()[x] = row.support()[x] = 0;
-  background.run(x, y) = 0;
+  if (x < luma.width && y < luma.height) begin_pixel(background, luma, x, y);
 }
 
 /// One block of gain_bins threads. It allows the next kernel's launch only after all kernels before it have
@@ -81,7 +73,7 @@ __global__ void gain_kernel(View<const std::uint8_t> luma, Background background
 }
 
 /// Second smallest distance of each of four lumas from its samples, two lumas at a time in 16 bits each.
-__device__ uchar4 sample_distances(std::uint32_t luma, const std::uint32_t* samples) {
+__device__ Four<std::uint8_t> sample_distances(std::uint32_t luma, const std::uint32_t* samples) {
   constexpr std::uint32_t every_second = 0x00ff00ff;
   std::uint32_t distance[2];
   PF_UNROLL
@@ -98,7 +90,7 @@ __device__ uchar4 sample_distances(std::uint32_t luma, const std::uint32_t* samp
     distance[odd] = second;
   }
   const std::uint32_t four = distance[0] | distance[1] << 8;
-  return *reinterpret_cast<const uchar4*>(&four);
+  return reinterpret_cast<const Four<std::uint8_t>&>(four);
 }
 
 /// Transposes an 8x8 matrix of 4-bit elements over eight threads: thread i passes row i and gets column i.
@@ -127,7 +119,7 @@ __global__ void compare_background_kernel(View<const std::uint8_t> luma, Backgro
       0x09090909;  // a byte for each pixel: its threshold, at first `never`, and its label as bit 4
   if (x0 < width) {
     const BackgroundRow row = background.row(y);
-    const uchar4 frame = four_at(luma.row(y) + x0), spread = four_at(row.spread() + x0);
+    const Four<std::uint8_t> frame = four_at(luma.row(y) + x0), spread = four_at(row.spread() + x0);
     std::uint32_t samples[sample_count];
     PF_UNROLL
     for (int k = 0; k < sample_count; ++k) samples[k] = word_at(row.sample(k) + x0);
@@ -136,17 +128,17 @@ __global__ void compare_background_kernel(View<const std::uint8_t> luma, Backgro
     const float inverse = gain_of(background.numbers.data, inverse_gain_bits);
     int lit[together];
     PF_UNROLL
-    for (int i = 0; i < together; ++i) lit[i] = lit_luma(byte_of(frame, i), inverse);
+    for (int i = 0; i < together; ++i) lit[i] = lit_luma(frame.of[i], inverse);
     const std::uint32_t lumas = lit[0] | lit[1] << 8 | lit[2] << 16 | lit[3] << 24;
-    const uchar4 distance = sample_distances(lumas, samples);
+    const Four<std::uint8_t> distance = sample_distances(lumas, samples);
     store_word(row.luma() + x0, lumas);
-    store_four(row.distance() + x0, distance);
+    four_at(row.distance() + x0) = distance;
     std::uint32_t found = 0;
     PF_UNROLL
     for (int i = 0; i < together; ++i) {
       const int x = x0 + i;
       const bool known = lit[i] != no_luma;
-      const int difference = difference_byte(byte_of(distance, i), factor_of(model, byte_of(spread, i)));
+      const int difference = difference_byte(distance.of[i], factor_of(model, spread.of[i]));
       const ChangeCosts cost =
           background_cost(model, known, difference, last.data != nullptr, moved >> 8 * i & 255);
       const int threshold =
@@ -169,15 +161,8 @@ __global__ void background_costs_kernel(Background background, BackgroundModel m
                                         View<const std::uint8_t> last, Volume costs, View<Label> labels) {
   begin_kernel();
   const int x = own_x(), y = own_y();
-  if (x >= labels.width || y >= labels.height) return;
-  const BackgroundRow row = background.row(y);
-  const bool known = row.luma()[x] != no_luma;
-  const int difference = difference_byte(row.distance()[x], factor_of(model, row.spread()[x]));
-  const ChangeCosts cost =
-      background_cost(model, known, difference, last.data != nullptr, last.data ? last(x, y) : 0);
-  costs.row(y, 0)[x] = cost.still;
-  costs.row(y, 1)[x] = cost.moving;
-  labels(x, y) = known && seems_moving(model, float(difference) * model.step);
+  if (x < labels.width && y < labels.height)
+    store_background_costs(background, model, last, costs, labels, x, y);
 }
 
 }  // namespace

@@ -1,12 +1,33 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "markov/background/background.hpp"
-#include "markov/background/four.cuh"
 #include "markov/launch.cuh"
 
 /// The last step of a frame: updates the background and stores the mask with its confidence.
 namespace parafield {
 namespace {
+
+// Bytes of four adjacent pixels are processed together.
+
+/// Pixels per thread, as in mask/cuda.cu. Rows are padded for all four.
+constexpr int together = 4;
+
+/// Four bytes as a number, the first byte lowest.
+__device__ std::uint32_t word_at(const std::uint8_t* bytes) {
+  return *reinterpret_cast<const std::uint32_t*>(bytes);
+}
+__device__ void store_word(std::uint8_t* bytes, std::uint32_t word) {
+  *reinterpret_cast<std::uint32_t*>(bytes) = word;
+}
+
+/// Four bytes of a user's mask, whose rows may be unaligned and without padding.
+__device__ std::uint32_t any_word_at(View<const std::uint8_t> mask, int x0, int y) {
+  const std::uint8_t* const from = mask.row(y) + x0;
+  if (x0 + together <= mask.width && (reinterpret_cast<std::size_t>(from) & 3) == 0) return word_at(from);
+  std::uint32_t word = 0;
+  for (int i = 0; i < together && x0 + i < mask.width; ++i) word |= from[i] << 8 * i;
+  return word;
+}
 
 /// Labels of pixels x0 - 1 to x0 + 4 of a row, one bit each; 0 outside the image. x0 must be a multiple of 4.
 __device__ std::uint32_t six_labels(const BinaryLabels& labels, int x0, int y, int height) {
@@ -33,17 +54,17 @@ __device__ void renew_samples(std::uint8_t* to, std::uint32_t samples, std::uint
 
 /// Learns from four pixels in the general case.
 __device__ void learn_four(const Lesson& lesson, const BackgroundRow& row, int x0, int half,
-                           std::uint32_t label, std::uint32_t lumas, std::uint32_t distances, ushort4* run) {
+                           std::uint32_t label, std::uint32_t lumas, std::uint32_t distances,
+                           Four<std::uint16_t>& run) {
   const std::uint32_t spreads = word_at(row.spread() + x0), candidates = word_at(row.candidate() + x0),
                       supports = word_at(row.support() + x0);
-  const ushort4 four = *run;
-  const unsigned short runs[] = {four.x, four.y, four.z, four.w};
-  unsigned short now[together];
+  const Four<std::uint16_t> runs = run;
+  Four<std::uint16_t> now;
   std::uint32_t spread = 0, candidate = 0, support = 0, all = 0, some = 0;
   PF_UNROLL
   for (int i = 0; i < together; ++i) {
     const auto byte = [=](std::uint32_t word) { return int(word >> 8 * i & 255); };
-    const PixelMemory before{byte(spreads), byte(candidates), byte(supports), runs[i]};
+    const PixelMemory before{byte(spreads), byte(candidates), byte(supports), runs.of[i]};
     PixelMemory memory = before;
     const bool known = byte(lumas) != no_luma;
     const Replaced replaced = learn(lesson, byte(label) != 0, byte(lumas), byte(distances), memory);
@@ -51,14 +72,14 @@ __device__ void learn_four(const Lesson& lesson, const BackgroundRow& row, int x
     spread |= memory.spread << 8 * i;
     candidate |= memory.candidate << 8 * i;
     support |= memory.support << 8 * i;
-    now[i] = (unsigned short)(memory.run);
+    now.of[i] = std::uint16_t(memory.run);
     all |= std::uint32_t(known && replaced == all_replaced) << 8 * i;
     some |= std::uint32_t(known && replaced == half_replaced) << 8 * i;
   }
   store_word(row.spread() + x0, spread);
   store_word(row.candidate() + x0, candidate);
   store_word(row.support() + x0, support);
-  *run = make_ushort4(now[0], now[1], now[2], now[3]);
+  run = now;
   for (int k = 0; k < sample_count && (all | some); ++k) {
     std::uint8_t* const samples = row.sample(k) + x0;
     renew_samples(samples, word_at(samples), lumas, all | (half >> k & 1 ? some : 0));
@@ -75,7 +96,7 @@ __global__ void learn_kernel(Background background, BackgroundModel model, Binar
     const Lesson lesson = lesson_of(background);
     const SegmentLesson own = segment_lesson(lesson, x0 / segment, y);
     const BackgroundRow row = background.row(y);
-    auto* const run = reinterpret_cast<ushort4*>(background.run.row(y) + x0);
+    Four<std::uint16_t>& run = four_at(background.run.row(y) + x0);
     const Offset to = neighbor_offset(own.from);
     const bool renews = own.own >= 0, takes = own.other >= 0 && y + to.y >= 0 && y + to.y < height;
     std::uint8_t* const own_sample = row.sample(renews ? own.own : 0) + x0;
@@ -83,7 +104,7 @@ __global__ void learn_kernel(Background background, BackgroundModel model, Binar
     const std::uint32_t lumas = word_at(row.luma() + x0), distances = word_at(row.distance() + x0),
                         spreads = word_at(row.spread() + x0), supports = word_at(row.support() + x0),
                         moved = last.data ? any_word_at(last, x0, y) : 0;
-    const uint2 ran = *reinterpret_cast<const uint2*>(run);
+    const uint2 ran = reinterpret_cast<const uint2&>(run);
     std::uint32_t six[3];  // labels of the rows around
     PF_UNROLL
     for (int j = 0; j < 3; ++j) six[j] = six_labels(labels, x0, y + j - 1, height);
@@ -103,7 +124,7 @@ __global__ void learn_kernel(Background background, BackgroundModel model, Binar
 
     const std::uint32_t label = bytes_of(six[1] >> 1);
     std::uint32_t known = 0, spread = 0, own_renewed = 0;
-    float confidence[together];
+    Four<float> confidence;
     PF_UNROLL
     for (int i = 0; i < together; ++i) {
       const auto byte = [=](std::uint32_t word) { return int(word >> 8 * i & 255); };
@@ -112,16 +133,15 @@ __global__ void learn_kernel(Background background, BackgroundModel model, Binar
       const ChangeCosts cost =
           background_cost(model, is_known, difference, last.data != nullptr, byte(moved));
       const int ones = __popc(six[0] >> i & 7) + __popc(six[1] >> i & 5) + __popc(six[2] >> i & 7);
-      confidence[i] = mask_confidence(byte(label), cost.still, cost.moving, ones,
-                                      neighbor_count(x0 + i, y, width, height), model.pair);
+      confidence.of[i] = mask_confidence(byte(label), cost.still, cost.moving, ones,
+                                         neighbor_count(x0 + i, y, width, height), model.pair);
       known |= std::uint32_t(is_known) << 8 * i;
       spread |= next_spread(byte(spreads), byte(distances), lesson.least_spread) << 8 * i;
       own_renewed |= std::uint32_t(renews_own(lesson.young, byte(label), byte(lumas))) << 8 * i;
     }
     store_word(moving.row(y) + x0, label);
     store_word(trust.valid.row(y) + x0, known);
-    *reinterpret_cast<float4*>(trust.confidence.row(y) + x0) =
-        make_float4(confidence[0], confidence[1], confidence[2], confidence[3]);
+    four_at(trust.confidence.row(y) + x0) = confidence;
     count = __popc(label);
     if (count == 0 && known == 0x01010101 && !lesson.crowded) {
       // Shortcut with the result of `learn` for nearly all pixels, which are known and static. Most of their
@@ -129,7 +149,7 @@ __global__ void learn_kernel(Background background, BackgroundModel model, Binar
       const std::uint32_t support = __vaddus4(supports, 0x01010101);
       if (spread != spreads) store_word(row.spread() + x0, spread);
       if (support != supports) store_word(row.support() + x0, support);
-      if (ran.x | ran.y) *run = make_ushort4(0, 0, 0, 0);
+      if (ran.x | ran.y) run = {};
       if (renews) renew_samples(own_sample, samples, lumas, own_renewed);
     } else {
       learn_four(lesson, row, x0, own.half, label, lumas, distances, run);

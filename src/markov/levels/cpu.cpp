@@ -2,7 +2,6 @@
 #include "core/cpu/backend.hpp"
 #include "markov/levels/pack_row.hpp"
 #include "markov/levels/sum_rows.hpp"
-#include "markov/planes/use_weights.hpp"
 
 namespace parafield {
 namespace {
@@ -14,7 +13,6 @@ template <int Channels>
 void sum_mix_rows(const Energy<MixedCosts>& energy, const PairUnits& units, int y, bool below,
                   const Rows<std::uint16_t>& to, int to_y, void* memory, std::uint16_t* sums) {
   const MixRows<Channels> rows(energy, units, y, below, memory);
-  const Lanes most = Lanes{} + std::uint16_t(units.most_data);
   for (int i = 0; i < to.level.width; i += byte_lanes) {
     Lanes least[2] = {Lanes{} + std::uint16_t(0xffff), Lanes{} + std::uint16_t(0xffff)};
     const typename MixRow<Channels>::Pixels even = rows[0].pixels(0, i), odd = rows[0].pixels(1, i),
@@ -37,17 +35,7 @@ void sum_mix_rows(const Energy<MixedCosts>& energy, const PairUnits& units, int 
       for (int parity = 0; parity < 2; ++parity)
         __builtin_prefetch(to.data(to_y, parity) + label * to.pitch + i / 2, 1);
     }
-    for (int label = 0; label < to.labels; ++label) {
-      Lanes sum[2], even, odd;
-      for (int half = 0; half < 2; ++half) {
-        load(sum[half], sums + label * byte_lanes + half * lanes);
-        sum[half] -= least[half];
-        lower_to(sum[half], most);
-      }
-      take_apart(sum, even, odd);
-      store(to.data(to_y, 0) + label * to.pitch + i / 2, even);
-      store(to.data(to_y, 1) + label * to.pitch + i / 2, odd);
-    }
+    store_sums(units, sums, least, to, to_y, i);
   }
 }
 
@@ -105,20 +93,6 @@ void sum_data(Backend& cpu, const PairUnits& units, const PropagationLevel<Value
   });
 }
 
-template <class Backend>
-void mean_weights(Backend& cpu, const LevelWeights& fine, const LevelWeights& coarse, int level) {
-  const int width = coarse.plain[0].width, height = coarse.plain[0].height;
-  cpu.rows(height, [=](int y) {
-    for (int j = 0; j < 2; ++j)
-      for (int x = 0; x < width; ++x) coarse.plain[j](x, y) = mean_weight(fine.plain[j], j, x, y);
-    if (!coarse.flatness) return;
-    for (int x = 0; x < width; ++x) coarse.flatness(x, y) = least_flatness(fine.flatness, x, y);
-  });
-  if (!coarse.flatness) return;
-  cpu.rows(height,
-           [=](int y) { use_weights(coarse.plain, coarse.flatness, coarse.used, growth_of(level), y); });
-}
-
 template <class Backend, class Value>
 LevelCounts level_counts(const Backend&, const PairUnits& units, Size size) {
   const std::size_t row = 2 * std::size_t(units.grid.count()) * std::size_t(half_pitch<Value>(size.width)),
@@ -128,6 +102,5 @@ LevelCounts level_counts(const Backend&, const PairUnits& units, Size size) {
 
 PF_LEVEL_STEPS(Cpu, float);
 PF_LEVEL_STEPS(Cpu, std::uint16_t);
-PF_STEP(mean_weights<Cpu>);
 
 }  // namespace parafield

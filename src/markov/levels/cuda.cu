@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "markov/launch.cuh"
-#include "markov/levels/packing.cuh"
-#include "markov/mix/pack.hpp"
+#include "markov/mix/pack.cuh"
 
 namespace parafield {
 namespace {
@@ -114,30 +112,6 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// Computes the weights that messages from pixel (x, y) use, from the plain weights.
-template <class FlatnessAt>
-__device__ void use_weights(const LevelWeights& weights, float growth, int x, int y, float right, float down,
-                            FlatnessAt flatness) {
-  const float here = flatness(x, y);
-  const bool inside = x + 1 < weights.used[0].width;
-  weights.used[0](x, y) = inside ? used_weight(right, here, flatness(x + 1, y), growth) : 0.0f;
-  weights.used[1](x, y) =
-      used_weight(down, here, flatness(x, smaller(y + 1, weights.used[0].height - 1)), growth);
-}
-
-__global__ void mean_weights_kernel(LevelWeights fine, LevelWeights coarse, int level) {
-  begin_kernel();
-  const int x = own_x(), y = own_y();
-  if (x >= coarse.plain[0].width || y >= coarse.plain[0].height) return;
-  const float right = mean_weight(fine.plain[0], 0, x, y), down = mean_weight(fine.plain[1], 1, x, y);
-  coarse.plain[0](x, y) = right;
-  coarse.plain[1](x, y) = down;
-  if (!coarse.flatness) return;
-  coarse.flatness(x, y) = least_flatness(fine.flatness, x, y);
-  use_weights(coarse, growth_of(level), x, y, right, down,
-              [&](int at_x, int at_y) { return least_flatness(fine.flatness, at_x, at_y); });
-}
-
 /// Stores data costs in the finest level.
 template <class Data, class Value>
 void pack_finest(Cuda& cuda, const Energy<Data>& energy, const PairUnits& units,
@@ -176,11 +150,6 @@ void pack_data(Backend& cuda, const Energy<Data>& energy, const PairUnits& units
   if (third.data) sum_data(cuda, units, coarse, third);
 }
 
-template <class Backend>
-void mean_weights(Backend& cuda, const LevelWeights& fine, const LevelWeights& coarse, int level) {
-  cuda.launch(mean_weights_kernel, pixel_grid(coarse.plain[0].size()), pixel_block, 0, fine, coarse, level);
-}
-
 template <class Backend, class Value>
 LevelCounts level_counts(const Backend&, const PairUnits& units, Size size) {
   const std::size_t values = std::size_t(packing_of<Value>(units).values);
@@ -190,6 +159,5 @@ LevelCounts level_counts(const Backend&, const PairUnits& units, Size size) {
 
 PF_LEVEL_STEPS(Cuda, float);
 PF_LEVEL_STEPS(Cuda, std::uint16_t);
-PF_STEP(mean_weights<Cuda>);
 
 }  // namespace parafield

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "markov/match/match.hpp"
+#include "markov/planes/planes.hpp"
 
 /// Levels of belief propagation: what they hold, and the steps that compute it. Their values are floats
 /// (Precision::exact) or 16-bit integers that count units of cost (Precision::fast).
@@ -43,13 +44,6 @@ struct UnitDemands {
 template <class Value>
 PairUnits pair_units(const PairCost& pair, LabelGrid grid, const UnitDemands& demands);
 
-/// Weights of a level's edges to the right (0) and down (1). An empty plane means weight 1.
-struct LevelWeights {
-  View<float> used[2] = {};   // weights that messages use
-  View<float> plain[2] = {};  // weights without flatness; the same planes if there is no flatness
-  View<float> flatness = {};  // see EdgeWeights
-};
-
 /// Level of belief propagation. An edge stores the message that was last sent over it: an iteration reads the
 /// messages that one color of the checkerboard has received, and overwrites them in place with the messages
 /// that it sends. A level that has a finer one has a second set of edges for its last iteration, so that the
@@ -85,11 +79,6 @@ void pack_data(Backend& backend, const Energy<Data>& energy, const PairUnits& un
 template <class Backend, class Value>
 void sum_data(Backend& backend, const PairUnits& units, const PropagationLevel<Value>& fine,
               const PropagationLevel<Value>& coarse);
-
-/// Computes the weights of level number `level` from the next finer level: see mean_weight and used_weight.
-/// The flatness of a pixel is the least of its 2 x 2 finer pixels.
-template <class Backend>
-void mean_weights(Backend& backend, const LevelWeights& fine, const LevelWeights& coarse, int level);
 
 constexpr int level_chunk_bytes = 256;
 /// Columns of one parity of a row that the CPU keeps as bytes for a mix, with padding because loops may read
@@ -135,26 +124,16 @@ PF_HD std::uint16_t summed_value(int sum, int least, const PairUnits& units, std
   return std::uint16_t(smaller(sum - least, int(units.most_data)));
 }
 
-/// Weight of a coarser pixel's edge to the right (j = 0) or down (j = 1): the mean of the two fine edges.
-PF_HD float mean_weight(const View<float>& fine, int j, int x, int y) {
-  const int x0 = smaller(2 * x + (j == 0), fine.width - 1), y0 = smaller(2 * y + (j == 1), fine.height - 1);
-  const int x1 = smaller(x0 + (j == 1), fine.width - 1), y1 = smaller(y0 + (j == 0), fine.height - 1);
-  return 0.5f * (fine(x0, y0) + fine(x1, y1));
-}
-/// Least flatness of a coarser pixel's 2 x 2 pixels.
-PF_HD float least_flatness(const View<float>& fine, int x, int y) {
-  const int x0 = 2 * x, y0 = 2 * y, x1 = smaller(x0 + 1, fine.width - 1),
-            y1 = smaller(y0 + 1, fine.height - 1);
-  return smaller(smaller(fine(x0, y0), fine(x1, y0)), smaller(fine(x0, y1), fine(x1, y1)));
-}
-
+/// Instantiates a step of belief propagation for all types of data costs.
+#define PF_STEP_OF_COSTS(step, Backend, Value)   \
+  PF_STEP(step<Backend, StoredCosts, Value>);    \
+  PF_STEP(step<Backend, Differences<1>, Value>); \
+  PF_STEP(step<Backend, Differences<3>, Value>); \
+  PF_STEP(step<Backend, MixedCosts, Value>)
 /// Instantiates the steps for a backend and its values.
-#define PF_LEVEL_STEPS(Backend, Value)                \
-  PF_STEP(level_counts<Backend, Value>);              \
-  PF_STEP(sum_data<Backend, Value>);                  \
-  PF_STEP(pack_data<Backend, StoredCosts, Value>);    \
-  PF_STEP(pack_data<Backend, Differences<1>, Value>); \
-  PF_STEP(pack_data<Backend, Differences<3>, Value>); \
-  PF_STEP(pack_data<Backend, MixedCosts, Value>)
+#define PF_LEVEL_STEPS(Backend, Value)   \
+  PF_STEP(level_counts<Backend, Value>); \
+  PF_STEP(sum_data<Backend, Value>);     \
+  PF_STEP_OF_COSTS(pack_data, Backend, Value)
 
 }  // namespace parafield

@@ -59,19 +59,14 @@ struct LaneValues {
     PF_UNROLL
     for (int i = 0; i < words; i += each) {
       const Vector vector = reinterpret_cast<const Vector*>(from)[i / each];
-      word[i] = __builtin_bit_cast(Word, vector.x), word[i + 1] = __builtin_bit_cast(Word, vector.y);
-      if constexpr (each == 4)
-        word[i + 2] = __builtin_bit_cast(Word, vector.z), word[i + 3] = __builtin_bit_cast(Word, vector.w);
+      memcpy(word + i, &vector, sizeof vector);
     }
   }
   __device__ void store(Value* to) const {
     PF_UNROLL
     for (int i = 0; i < words; i += each) {
       Vector vector;
-      vector.x = __builtin_bit_cast(unsigned, word[i]), vector.y = __builtin_bit_cast(unsigned, word[i + 1]);
-      if constexpr (each == 4)
-        vector.z = __builtin_bit_cast(unsigned, word[i + 2]),
-        vector.w = __builtin_bit_cast(unsigned, word[i + 3]);
+      memcpy(&vector, word + i, sizeof vector);
       reinterpret_cast<Vector*>(to)[i / each] = vector;
     }
   }

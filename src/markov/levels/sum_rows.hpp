@@ -21,7 +21,7 @@ void sum_rows(const PairUnits& units, const Rows<Value>& from, int y, bool below
   for (int x0 = 0; x0 < width; x0 += n) {
     const int used = smaller(n, width - x0);
     Wide least[n];
-    for (int i = 0; i < n; ++i) least[i] = Wide(sizeof(Wide) == 2 ? 65535 : 1 << 30);
+    for (int i = 0; i < n; ++i) least[i] = Wide(1 << 30);
     for (int label = 0; label < labels; ++label) {
       const auto at = [&](int row, int parity) {
         return from.data(y + row, parity) + label * from.pitch + x0;
@@ -53,11 +53,29 @@ void sum_rows(const PairUnits& units, const Rows<Value>& from, int y, bool below
   }
 }
 
-/// The same for sums of four values that fit in 16 bits.
+/// Stores the sums of `byte_lanes` pixels, from column x0 of row `to_y` on, less their least sums. Sums are in
+/// halved order.
+void store_sums(const PairUnits& units, const std::uint16_t* sums, const Lanes (&least)[2],
+                const Rows<std::uint16_t>& to, int to_y, int x0) {
+  const Lanes most = Lanes{} + std::uint16_t(smaller(units.most_data, 65535.0f));
+  for (int label = 0; label < to.labels; ++label) {
+    Lanes sum[2], even, odd;
+    PF_UNROLL
+    for (int half = 0; half < 2; ++half) {
+      load(sum[half], sums + label * byte_lanes + half * lanes);
+      sum[half] -= least[half];
+      lower_to(sum[half], most);
+    }
+    take_apart(sum, even, odd);
+    store(to.data(to_y, 0) + label * to.pitch + x0 / 2, even);
+    store(to.data(to_y, 1) + label * to.pitch + x0 / 2, odd);
+  }
+}
+
+/// sum_rows for sums of four values that fit in 16 bits.
 void sum_rows(const PairUnits& units, const Rows<std::uint16_t>& from, int y, bool below,
               const Rows<std::uint16_t>& to, int to_y, std::uint16_t* sums) {
   const int labels = units.grid.count(), width = to.level.width;
-  const Lanes most = Lanes{} + std::uint16_t(smaller(units.most_data, 65535.0f));
   for (int x0 = 0; x0 < width; x0 += byte_lanes) {
     const std::uint16_t* rows[4] = {from.data(y, 0), from.data(y, 1), from.data(y + below, 0),
                                     from.data(y + below, 1)};
@@ -83,22 +101,12 @@ void sum_rows(const PairUnits& units, const Rows<std::uint16_t>& from, int y, bo
       for (int half = 0; half < 2; ++half) {
         sum[half] &= inside[half];
         lower_to(least[half], sum[half]);
-        store(sums + label * byte_lanes + half * lanes, sum[half]);
-      }
-    }
-    for (int label = 0; label < labels; ++label) {
-      Lanes sum[2], even, odd;
-      PF_UNROLL
-      for (int half = 0; half < 2; ++half) {
-        load(sum[half], sums + label * byte_lanes + half * lanes);
-        sum[half] -= least[half];
-        lower_to(sum[half], most);
       }
       put_in_halves(sum);
-      take_apart(sum, even, odd);
-      store(to.data(to_y, 0) + label * to.pitch + x0 / 2, even);
-      store(to.data(to_y, 1) + label * to.pitch + x0 / 2, odd);
+      store(sums + label * byte_lanes, sum[0]), store(sums + label * byte_lanes + lanes, sum[1]);
     }
+    put_in_halves(least);
+    store_sums(units, sums, least, to, to_y, x0);
   }
 }
 

@@ -10,65 +10,59 @@ namespace {
 // all four.
 constexpr int four = FourSites::count;
 
-__device__ float& part(float4& vector, int i) { return (&vector.x)[i]; }
-
-__device__ float4 four_of(const View<const float>& image, int x0, int y) {
-  return *reinterpret_cast<const float4*>(image.row(y) + x0);
-}
-
 __global__ void change_costs_kernel(Change change, Volume costs, View<Label> winners,
                                     View<std::uint8_t> known) {
   begin_kernel();
   const int x0 = own_x() * four, y = own_y();
   if (x0 >= winners.width || y >= winners.height) return;
-  float4 a[3], b[3], still, moving;
+  Four<float> a[3], b[3], still, moving;
   PF_UNROLL
   for (int channel = 0; channel < 3; ++channel) {
     if (channel >= change.channels) break;
-    a[channel] = four_of(change.frame0[channel], x0, y);
-    b[channel] = four_of(change.frame1[channel], x0, y);
+    a[channel] = four_at(change.frame0[channel].row(y) + x0);
+    b[channel] = four_at(change.frame1[channel].row(y) + x0);
   }
-  const ushort4 last = change.last ? *reinterpret_cast<const ushort4*>(change.last.row(y) + x0) : ushort4{};
-  const unsigned short moved[] = {last.x, last.y, last.z, last.w};
-  unsigned short winner[four];
-  unsigned char finite[four];
+  const Four<Label> last = change.last ? four_at(change.last.row(y) + x0) : Four<Label>{};
+  Four<Label> winner;
+  Four<std::uint8_t> finite;
   PF_UNROLL
   for (int i = 0; i < four; ++i) {
     const float difference =
-        change.channels == 3 ? mean_magnitude(part(b[0], i) - part(a[0], i), part(b[1], i) - part(a[1], i),
-                                              part(b[2], i) - part(a[2], i))
-                             : magnitude(part(b[0], i) - part(a[0], i));
-    const float temporal = change.last ? temporal_cost(change, moved[i], difference) : 0.0f;
+        change.channels == 3
+            ? mean_magnitude(b[0].of[i] - a[0].of[i], b[1].of[i] - a[1].of[i], b[2].of[i] - a[2].of[i])
+            : magnitude(b[0].of[i] - a[0].of[i]);
+    const float temporal = change.last ? temporal_cost(change, last.of[i], difference) : 0.0f;
     const ChangeCosts cost = change_cost(change, difference, temporal);
-    part(still, i) = cost.still;
-    part(moving, i) = cost.moving;
-    winner[i] = seems_moving(change, difference) ? 1 : 0;
-    finite[i] = is_finite(difference);
+    still.of[i] = cost.still;
+    moving.of[i] = cost.moving;
+    winner.of[i] = seems_moving(change, difference) ? 1 : 0;
+    finite.of[i] = is_finite(difference);
   }
-  *reinterpret_cast<float4*>(costs.row(y, 0) + x0) = still;
-  *reinterpret_cast<float4*>(costs.row(y, 1) + x0) = moving;
-  *reinterpret_cast<ushort4*>(winners.row(y) + x0) = make_ushort4(winner[0], winner[1], winner[2], winner[3]);
-  *reinterpret_cast<uchar4*>(known.row(y) + x0) = make_uchar4(finite[0], finite[1], finite[2], finite[3]);
+  four_at(costs.row(y, 0) + x0) = still;
+  four_at(costs.row(y, 1) + x0) = moving;
+  four_at(winners.row(y) + x0) = winner;
+  four_at(known.row(y) + x0) = finite;
 }
 
 __global__ void mask_kernel(MaskLabels from, View<std::uint8_t> moving, Trust trust) {
   begin_kernel();
   const int x0 = own_x() * four, y = own_y();
   if (x0 >= moving.width || y >= moving.height) return;
-  const uchar4 known = *reinterpret_cast<const uchar4*>(from.known.row(y) + x0);
-  float4 cost0 = *reinterpret_cast<const float4*>(from.costs.row(y, 0) + x0),
-         cost1 = *reinterpret_cast<const float4*>(from.costs.row(y, 1) + x0), confidence;
+  const Four<std::uint8_t> known = four_at(from.known.row(y) + x0);
+  const Four<float> cost0 = four_at(from.costs.row(y, 0) + x0), cost1 = four_at(from.costs.row(y, 1) + x0);
+  Four<float> confidence;
+  Four<std::uint8_t> label;
   const FourSites sites = four_sites<8>(from.labels, x0, y);
   const float pair = from.pair.cost<PairModel::linear>(1, 0);
   PF_UNROLL
-  for (int i = 0; i < four; ++i)
-    part(confidence, i) =
-        mask_confidence(sites.label[i], part(cost0, i), part(cost1, i), sites.ones[i], sites.all[i], pair);
-  *reinterpret_cast<float4*>(trust.confidence.row(y) + x0) = confidence;
-  *reinterpret_cast<uchar4*>(trust.valid.row(y) + x0) = known;
-  using Byte = unsigned char;
-  *reinterpret_cast<uchar4*>(moving.row(y) + x0) =
-      make_uchar4(Byte(sites.label[0]), Byte(sites.label[1]), Byte(sites.label[2]), Byte(sites.label[3]));
+  for (int i = 0; i < four; ++i) {
+    confidence.of[i] =
+        mask_confidence(sites.label[i], cost0.of[i], cost1.of[i], sites.ones[i], sites.all[i], pair);
+    label.of[i] = std::uint8_t(sites.label[i]);
+  }
+  four_at(trust.confidence.row(y) + x0) = confidence;
+  four_at(trust.valid.row(y) + x0) = known;
+  four_at(moving.row(y) + x0) = label;
 }
 
 __global__ void labels_kernel(View<const std::uint8_t> mask, View<Label> labels) {

@@ -13,7 +13,7 @@ namespace parafield {
 struct ComparedPlanes {
   const float *luma = nullptr, *color[3] = {}, *gradient = nullptr;
   const std::uint32_t* census = nullptr;
-  MixPlanes<const std::uint32_t> mix;
+  const std::uint32_t* mix[3] = {};  // color, gradient and census words: see mix.hpp
 };
 
 /// Square window that averages data costs. The weight of a pixel is weight[row] * weight[column].
@@ -22,8 +22,6 @@ struct Window {
   int side = 1;  // px, odd
   float weight[max_side] = {1};
 };
-/// Window of MatchingCost's aggregation: a box or a gaussian.
-Window aggregation_window(const MatchingCost& cost);
 
 /// Comparison of every pixel of frame 0 with its match in frame 1 for every label. A label of value (x, y)
 /// moves a pixel by (x * step, y) px. Data costs are weight * min(difference, limit), averaged over the
@@ -85,21 +83,15 @@ struct WinnerSoFar {
   }
 };
 
-/// Absolute difference of gray, or of color as a mean over the channels.
-template <bool Color>
-PF_HD float absolute_difference(const ComparedPlanes& a, const ComparedPlanes& b, std::ptrdiff_t at,
-                                std::ptrdiff_t to) {
-  if constexpr (!Color) return magnitude(a.luma[at] - b.luma[to]);
-  return mean_magnitude(a.color[0][at] - b.color[0][to], a.color[1][at] - b.color[1][to],
-                        a.color[2][at] - b.color[2][to]);
-}
-
 /// Difference between pixel `at` of a and pixel `to` of b: see DataTerm.
 template <DataTerm Term, bool Color>
 PF_HD float data_term(const ComparedPlanes& a, const ComparedPlanes& b, std::ptrdiff_t at,
                       std::ptrdiff_t to) {
-  if constexpr (Term == DataTerm::absolute) {
-    return absolute_difference<Color>(a, b, at, to);
+  if constexpr (Term == DataTerm::absolute && !Color) {
+    return magnitude(a.luma[at] - b.luma[to]);
+  } else if constexpr (Term == DataTerm::absolute) {
+    return mean_magnitude(a.color[0][at] - b.color[0][to], a.color[1][at] - b.color[1][to],
+                          a.color[2][at] - b.color[2][to]);
   } else if constexpr (Term == DataTerm::squared && !Color) {
     const float d = a.luma[at] - b.luma[to];
     return d * d;
@@ -123,47 +115,20 @@ PF_HD float most_difference(DataTerm term) {
   return 1e30f;
 }
 
-/// Data costs of DataTerm::mix without a window, computed when they are read: see Differences.
-struct MixedCosts {
-  MixPlanes<const std::uint32_t> a, b;  // of the two frames
-  std::ptrdiff_t pitch = 0;
-  int x0 = 0, y0 = 0, step = 1;
-  float weight = 1, limit = 1e30f;
+/// DataTerm::mix of a pixel's words and those of its match.
+struct MixedDifference {
+  static constexpr int planes = 3;
+  using Value = std::uint32_t;
+
+  template <class A, class B>
+  PF_HD static float of(A a, B b, float limit) {
+    return mixed_difference({a(0), a(1), a(2)}, {b(0), b(1), b(2)}, limit);
+  }
+};
+/// Data costs of DataTerm::mix without a window.
+struct MixedCosts : LazyCosts<MixedDifference> {
   bool gray =
       false;  // the three bytes of each color and gradient word are the same, so the CPU reads only one
-
-  struct Row {
-    MixPlanes<const std::uint32_t> a, b;
-    float weight, limit;
-    std::ptrdiff_t at, to;
-    PF_HD float operator()(int x) const {
-      return weight * mixed_difference(words_at(a, at + x), words_at(b, to + x), limit);
-    }
-  };
-  PF_HD Row row(int y, int lx, int ly) const {
-    const std::ptrdiff_t at = y * pitch;
-    return {a, b, weight, limit, at, at + (y0 + ly) * pitch + (x0 + lx) * step};
-  }
-
-  struct LabelRow {
-    MixWords words;
-    MixPlanes<const std::uint32_t> b;
-    std::ptrdiff_t to;  // the match of the first label
-    int step;
-    float weight, limit;
-    PF_HD float operator()(int lx) const {
-      return weight * mixed_difference(words, words_at(b, to + lx * step), limit);
-    }
-  };
-  struct Site {
-    const MixedCosts& all;
-    std::ptrdiff_t at;
-    PF_HD LabelRow row(int ly) const {
-      return {words_at(all.a, at), all.b,    at + (all.y0 + ly) * all.pitch + all.x0 * all.step, all.step,
-              all.weight,          all.limit};
-    }
-  };
-  PF_HD Site site(int x, int y) const { return {*this, y * pitch + x}; }
 };
 
 /// Calls f.template operator()<Term, Color>() with a data term and whether it compares color.

@@ -1,224 +1,55 @@
 // SPDX-License-Identifier: MIT
 #include "core/cpu/backend.hpp"
-#include "markov/messages/lines.hpp"
-#include "markov/messages/received.hpp"
-#include "markov/messages/winners.hpp"
+#include "markov/messages/row_steps.hpp"
 
-// Pixels of a color are adjacent in memory (levels/rows.hpp). Their messages are computed in chunks, label by
-// label in scratch memory, so that every inner loop runs along the row.
 namespace parafield {
 namespace {
 
-/// Computes the beliefs of a chunk's pixels and stores the labels of least belief.
+constexpr int most_band_rows = 96;  // between bands, a solve can be cancelled
+
+/// Bands of rows in which all iterations of a level run together, so that messages are loaded and stored only
+/// once; 0 if the bands would not be high enough.
+int bands_of(const Cpu& cpu, int height, const Iterations& iterations) {
+  const int count = cpu.band_count(height, most_band_rows);
+  const bool high_enough = height / count > 2 * (iterations.count + 1);
+  return iterations.count > 1 && !iterations.each && high_enough ? count : 0;
+}
+
+/// Whether the iterations of a level run together with reading the finest level: see send_and_read. With more
+/// iterations, the rows that this requires would not stay in a cache.
+bool runs_with_reading(const Iterations& iterations) { return iterations.is_read && iterations.count <= 8; }
+
+/// Rows of messages that send_and_read keeps: a power of 2.
+int kept_rows(int iterations) {
+  int rows = 4;
+  while (rows < iterations + 2) rows *= 2;
+  return rows;
+}
+/// Number of messages that send_and_read keeps over one kind of edges.
 template <class Value>
-void read_chunk(const PairUnits& units, Labeled<Value> data, const Messages<Value>& in, Labeled<Value> belief,
-                int first, int i0, int y, const Beliefs& beliefs) {
-  LeastBeliefs<Value> winners;
-  const Labeled<Value> sources[5] = {data, in.with[0], in.with[1], in.with[2], in.with[3]};
-  find_least(units.grid, sources, belief, bool(beliefs.costs.margin), winners);
-  store_beliefs(units, winners, belief, first, i0, y, beliefs, [](int i) { return i; });
+std::size_t kept_count(LabelGrid grid, int width, int iterations) {
+  return 2 * std::size_t(kept_rows(iterations)) * std::size_t(grid.count()) *
+         std::size_t(half_pitch<Value>(width));
 }
-
-/// Computes the messages `out` that a chunk's first N pixels send, from the messages `in` that they have
-/// received.
-template <int N, class Value>
-void send_chunk(const PairUnits& units, const PropagationLevel<Value>& level, Labeled<Value> data,
-                const Messages<Value>& in, const Messages<Value>& out, Value* scratch, int first, int i0,
-                int y) {
-  constexpr int n = N, pitch = chunk<Value>;
-  const LabelGrid grid = units.grid;
-  const int labels = grid.count();
-  const auto buffer = [&](int k) { return Labeled<Value>{scratch + k * labels * pitch, pitch}; };
-  const Labeled<Value> spare = buffer(4);
-  Value least[4][n];
-  for (int k = 0; k < 4; ++k)
-    for (int i = 0; i < n; ++i) least[k][i] = farthest<Value>;
-  for (int label = 0; label < labels; ++label) {
-    const Value *const d = data[label], *const left = in.with[0][label], *const up = in.with[1][label],
-                       *const right = in.with[2][label], *const down = in.with[3][label];
-    Value *const to_left = buffer(0)[label], *const to_up = buffer(1)[label],
-                 *const to_right = buffer(2)[label], *const to_down = buffer(3)[label];
-#pragma GCC ivdep  // scratch memory does not overlap with levels
-    for (int i = 0; i < n; ++i) {
-      const Value with_row = Value(d[i] + (left[i] + right[i])),
-                  with_column = Value(d[i] + (up[i] + down[i]));
-      to_left[i] = Value(with_column + right[i]);
-      to_right[i] = Value(with_column + left[i]);
-      to_up[i] = Value(with_row + down[i]);
-      to_down[i] = Value(with_row + up[i]);
-    }
-    Value* const made[4] = {to_left, to_up, to_right, to_down};
-    for (int k = 0; k < 4; ++k)
-      for (int i = 0; i < n; ++i) least[k][i] = smaller(least[k][i], made[k][i]);
-  }
-  for (int k = 0; k < 4; ++k) {
-    const int to_y = y + neighbor_offset(k).y;
-    if (to_y < 0 || to_y >= level.height) continue;
-    EdgeCosts<Value, N> costs;
-    find_edge_costs(level, units, k, y, first, i0, costs);
-    const Labeled<Value> h = buffer(k);
-    for (int ly = 0; ly < grid.ny; ++ly) lower({h[ly * grid.nx], pitch}, spare, grid.nx, units, costs);
-    for (int lx = 0; lx < grid.nx && grid.ny > 1; ++lx)
-      lower({h[lx], pitch * grid.nx}, spare, grid.ny, units, costs);
-    for (int label = 0; label < labels; ++label) {
-      const Value* const lowered = h[label];
-      Value* const sent = out.with[k][label];
-#pragma GCC ivdep
-      for (int i = 0; i < n; ++i) sent[i] = smaller(Value(lowered[i] - least[k][i]), costs.limit[i]);
-    }
-  }
-}
-
-/// The same for a row of labels with linear costs.
-template <int N>
-void send_lines(const PairUnits& units, const PropagationLevel<std::uint16_t>& level,
-                Labeled<std::uint16_t> data, const Messages<std::uint16_t>& in,
-                const Messages<std::uint16_t>& out, std::uint16_t* scratch, int first, int i0, int y) {
-  EdgeCosts<std::uint16_t, N> costs[4];
-  bool sends[4];
-  for (int k = 0; k < 4; ++k) {
-    const int to_y = y + neighbor_offset(k).y;
-    sends[k] = to_y >= 0 && to_y < level.height;
-    if (sends[k])
-      find_edge_costs(level, units, k, y, first, i0, costs[k]);
-    else
-      costs[k] = {};
-  }
-  for (int i = 0; i < N; i += lanes)
-    send_lanes(units.grid.nx, data, in.with, out.with, sends, costs, i, scratch);
-}
-
-/// Runs an iteration on row y. `scratch`: five chunks per label.
+/// Bytes of scratch memory of all other steps: nine chunks of pixels per label, or level_scratch if that is
+/// more. `width`: of the finest level.
 template <class Value>
-void send_row(const PairUnits& units, const Rows<Value>& rows, const Rows<Value>& coarser,
-              const Iteration& iteration, const Beliefs& beliefs, int y, Value* scratch,
-              ReceivedRoom<Value>& room) {
-  constexpr int n = chunk<Value>;
-  const PropagationLevel<Value>& level = rows.level;
-  const int labels = rows.labels, first = (y + iteration.color) & 1, target = iteration.last ? 1 : 0;
-  for (int i0 = 0; 2 * i0 + first < level.width; i0 += n) {
-    const Labeled<Value> data{rows.data(y, first) + i0, rows.pitch};
-    const Messages<Value> here = edges_of(rows, 0, y, first, i0);
-    const Messages<Value> in =
-        received_before(rows, coarser, iteration, y, first, i0, level.width <= 2 * n, room);
-    if (beliefs.labels) read_chunk(units, data, in, {scratch, n}, first, i0, y, beliefs);
-    for (int k = 0; k < 4 && iteration.keeps; ++k)
-      for (int label = 0; label < labels; ++label)
-        for (int i = 0; i < n; ++i) here.with[k][label][i] = in.with[k][label][i];
-    const int left = (level.width - first + 1) / 2 - i0;  // pixels in this chunk and after it
-    const Messages<Value> out = edges_of(rows, target, y, first, i0);
-    with_one_of<n / 4, n / 2, n>(left <= n / 4   ? n / 4
-                                 : left <= n / 2 ? n / 2
-                                                 : n,
-                                 [&]<int N>() {
-                                   if constexpr (sizeof(Value) == 2)
-                                     if (units.grid.ny == 1 && !units.quadratic)
-                                       return send_lines<N>(units, level, data, in, out, scratch, first, i0,
-                                                            y);
-                                   send_chunk<N>(units, level, data, in, out, scratch, first, i0, y);
-                                 });
-  }
-  clear_border(rows, target, y);
-  if (iteration.keeps) clear_border(rows, 0, y);
+std::size_t step_scratch(LabelGrid grid, int width) {
+  return larger(level_scratch<Value>(grid, width), 9 * level_chunk_bytes * std::size_t(grid.count()));
 }
 
-/// Memory for received messages, after send_row's scratch memory.
+enum class BandPart { inside, seams };
+
+/// Runs all iterations of a level in bands of rows. In a band, each iteration runs one row behind the
+/// previous one, and begins and ends one row farther inside. A later call computes what is missing at the
+/// seams between bands. Computes bands [begin, end) of `count`, or the seam between each of these bands and
+/// the next.
 template <class Value>
-ReceivedRoom<Value> room_behind(const Rows<Value>& rows, Value* scratch) {
-  return {scratch + 5 * rows.labels * chunk<Value>};
-}
-
-/// Reads the beliefs of the pixels of a color of row y.
-template <class Value>
-void read_row(const PairUnits& units, const Rows<Value>& rows, int color, const Beliefs& beliefs, int y,
-              Value* scratch) {
-  const int first = (y + color) & 1;
-  for (int i0 = 0; 2 * i0 + first < rows.level.width; i0 += chunk<Value>)
-    read_chunk(units, {rows.data(y, first) + i0, rows.pitch}, edges_of(rows, 0, y, first, i0),
-               {scratch, chunk<Value>}, first, i0, y, beliefs);
-}
-
-/// Reads the beliefs of the pixels of the finest level whose blocks are row `block_y` of the coarser level.
-/// The finest level has no messages. `memory`: level_scratch bytes.
-template <class Data, class Value>
-void read_blocks(const Energy<Data>& energy, const PairUnits& units, const PropagationLevel<Value>& level,
-                 const Rows<Value>& coarser, int coarser_color, const Beliefs& beliefs, int block_y,
-                 void* memory) {
-  constexpr int n = chunk<Value>;
-  const int labels = units.grid.count(), y0 = 2 * block_y, count = smaller(2, level.height - y0);
-  const ScratchRows<Value> scratch(level, units, memory);
-  const Labeled<Value> belief{static_cast<Value*>(scratch.rest()), n}, received{belief[labels], n};
-  for (int label = 0; label < labels && !coarser.level.data; ++label)
-    for (int i = 0; i < n; ++i) received[label][i] = 0;
-  // Calls sum(i0) and then find(row, parity, i0, winners) for all chunks of the rows y0 + row.
-  const auto read_chunks = [&](auto sum, auto find, auto place) {
-    for (int i0 = 0; 2 * i0 < level.width; i0 += n) {
-      // Pixels of even columns are adjacent in memory, as are pixels of odd columns and their blocks.
-      if (coarser.level.data) sum(i0);
-      for (int j = 0; j < count; ++j)
-        for (int parity = 0; parity < 2; ++parity) {
-          LeastBeliefs<Value> winners;
-          find(j, parity, i0, winners);
-          store_beliefs(units, winners, belief, parity, i0, y0 + j, beliefs, place);
-        }
-    }
-  };
-  const bool margins = bool(beliefs.costs.margin);
-  if constexpr (is_mix<Data, Value>)
-    if (!level.data && packs_by_bytes(units)) {
-      return with_channels(energy.data, [&]<int Channels>() {
-        const MixRows<Channels> mix(energy, units, y0, count > 1, memory);
-        read_chunks([&](int i0) { sum_received_halved(coarser, coarser_color, block_y, i0, received); },
-                    [&](int j, int parity, int i0, LeastBeliefs<Value>& winners) {
-                      find_least(mix[j], parity, i0, labels, received, belief, margins, winners);
-                    },
-                    HalvedPlace());
-      });
-    }
-  for (int j = 0; j < count && !level.data; ++j) scratch.pack(energy, units, y0 + j, j);
-  const Rows<Value> stored(level, units);
-  const Rows<Value>& rows = level.data ? stored : scratch.rows();
-  read_chunks([&](int i0) { sum_received(coarser, coarser_color, block_y, i0, received); },
-              [&](int j, int parity, int i0, LeastBeliefs<Value>& winners) {
-                const Labeled<Value> sources[2] = {
-                    {rows.data(level.data ? y0 + j : j, parity) + i0, rows.pitch}, received};
-                find_least(units.grid, sources, belief, margins, winners);
-              },
-              [](int i) { return i; });
-}
-
-}  // namespace
-
-template <class Backend, class Value>
-void send_messages(Backend& cpu, const PairUnits& units, const PropagationLevel<Value>& level,
-                   const PropagationLevel<Value>& coarser_level, Iteration iteration,
+void send_in_bands(Cpu& cpu, const PairUnits& units, const Rows<Value>& rows, const Rows<Value>& coarser,
+                   const Iterations& iterations, int count, int begin, int end, BandPart which,
                    const Beliefs& beliefs) {
-  const Rows<Value> rows(level, units), coarser(coarser_level, units);
-  cpu.few_rows(level.height, [&](RowRange part, void* memory) {
-    Value* const scratch = static_cast<Value*>(memory);
-    ReceivedRoom<Value> room = room_behind(rows, scratch);
-    for (int y = part.begin; y < part.end; ++y)
-      send_row(units, rows, coarser, iteration, beliefs, y, scratch, room);
-  });
-}
-
-template <class Backend, class Value>
-void read_beliefs(Backend& cpu, const PairUnits& units, const PropagationLevel<Value>& level, int color,
-                  const Beliefs& beliefs) {
-  const Rows<Value> rows(level, units);
-  cpu.few_rows(level.height, [&](RowRange part, void* memory) {
-    for (int y = part.begin; y < part.end; ++y)
-      read_row(units, rows, color, beliefs, y, static_cast<Value*>(memory));
-  });
-}
-
-template <class Backend, class Value>
-void send_in_bands(Backend& cpu, const PairUnits& units, const PropagationLevel<Value>& level,
-                   const PropagationLevel<Value>& coarser_level, const Iterations& iterations, int count,
-                   int begin, int end, bool seams, const Beliefs& beliefs) {
-  const Rows<Value> rows(level, units), coarser(coarser_level, units);
-  const int height = level.height, n = iterations.count, passes = n + int(bool(beliefs.labels));
-  const auto begin_of = [=](int band) { return Backend::band_begin(height, count, band); };
+  const int height = rows.level.height, n = iterations.count, passes = n + int(bool(beliefs.labels));
+  const auto begin_of = [=](int band) { return Cpu::band_begin(height, count, band); };
   cpu.parts(end - begin, [&](int part, void* memory) {
     Value* const scratch = static_cast<Value*>(memory);
     ReceivedRoom<Value> room = room_behind(rows, scratch);
@@ -228,7 +59,7 @@ void send_in_bands(Backend& cpu, const PairUnits& units, const PropagationLevel<
       send_row(units, rows, coarser, iterations[i], i == n - 1 ? beliefs : Beliefs{}, y, scratch, room);
     };
     const int band = begin + part, y0 = begin_of(band), y1 = begin_of(band + 1);
-    if (seams) {
+    if (which == BandPart::seams) {
       for (int i = 1; i < passes; ++i)
         for (int y = y1 - i; y < y1 + i; ++y) pass(i, y);
       return;
@@ -241,24 +72,14 @@ void send_in_bands(Backend& cpu, const PairUnits& units, const PropagationLevel<
   });
 }
 
-template <class Backend, class Data, class Value>
-void read_coarse_beliefs(Backend& cpu, const Energy<Data>& energy, const PairUnits& units,
-                         const PropagationLevel<Value>& level, const PropagationLevel<Value>& coarser_level,
-                         int coarser_color, const Beliefs& beliefs) {
-  const Rows<Value> coarser(coarser_level, units);
-  cpu.few_rows((level.height + 1) / 2, [&](RowRange part, void* memory) {
-    for (int y = part.begin; y < part.end; ++y)
-      read_blocks(energy, units, level, coarser, coarser_color, beliefs, y, memory);
-  });
-}
-
-template <class Backend, class Data, class Value>
-void send_and_read(Backend& cpu, const Energy<Data>& energy, const PairUnits& units,
+/// Runs all iterations of the level after the finest one, and reads the beliefs of the finest level. The
+/// messages stay in a thread's cache, because each iteration runs one row behind the previous one and only
+/// the rows that this requires are kept.
+template <class Data, class Value>
+void send_and_read(Cpu& cpu, const Energy<Data>& energy, const PairUnits& units,
                    const PropagationLevel<Value>& finest, const PropagationLevel<Value>& level,
-                   const PropagationLevel<Value>& coarser_level, int top, int iterations,
-                   const Beliefs& beliefs) {
-  const Rows<Value> coarser(coarser_level, units);
-  const int n = iterations, height = level.height, kept = kept_rows(n);
+                   const Rows<Value>& coarser, const Iterations& iterations, const Beliefs& beliefs) {
+  const int n = iterations.count, height = level.height, kept = kept_rows(n);
   cpu.bands(height, most_band_rows, [&](RowRange band, void* memory) {
     // Messages are stored after the memory of the other steps.
     Value* place =
@@ -279,18 +100,75 @@ void send_and_read(Backend& cpu, const Energy<Data>& energy, const PairUnits& un
       for (int i = 0; i < n; ++i) {
         const int y = front - i;
         if (y >= larger(band.begin - n + i, 0) && y < smaller(band.end + n - i, height))
-          send_row(units, rows, coarser, iteration_of(1, top, i, n, n), {}, y, static_cast<Value*>(memory),
-                   room);
+          send_row(units, rows, coarser, iterations[i], {}, y, static_cast<Value*>(memory), room);
       }
       if (front >= band.begin + n)
-        read_blocks(energy, units, finest, rows, (n - 1) & 1, beliefs, front - n, memory);
+        read_blocks(energy, units, finest, rows, iterations.last_color(), beliefs, front - n, memory);
     }
+  });
+}
+
+}  // namespace
+
+template <class Backend, class Value>
+std::size_t message_scratch(const Backend&, LabelGrid grid, int width, const Iterations& iterations) {
+  std::size_t bytes = step_scratch<Value>(grid, width);
+  if (runs_with_reading(iterations))
+    bytes += sizeof(Value) * 4 * kept_count<Value>(grid, (width + 1) / 2, iterations.count) +
+             4 * level_chunk_bytes * std::size_t(grid.count());
+  return bytes;
+}
+
+template <class Backend>
+int turns_of(const Backend& cpu, int height, const Iterations& iterations) {
+  if (runs_with_reading(iterations)) return 0;
+  const int bands = bands_of(cpu, height, iterations), together = cpu.threads();
+  return bands > 0 ? (bands + together - 1) / together : iterations.count;
+}
+
+template <class Backend, class Value>
+void send_messages(Backend& cpu, const PairUnits& units, const PropagationLevel<Value>& level,
+                   const PropagationLevel<Value>& coarser_level, const Iterations& iterations, int turn,
+                   const Beliefs& beliefs) {
+  const Rows<Value> rows(level, units), coarser(coarser_level, units);
+  if (const int bands = bands_of(cpu, level.height, iterations); bands > 0) {
+    const int begin = turn * cpu.threads(), end = smaller(begin + cpu.threads(), bands);
+    send_in_bands(cpu, units, rows, coarser, iterations, bands, begin, end, BandPart::inside, beliefs);
+    if (end == bands)
+      send_in_bands(cpu, units, rows, coarser, iterations, bands, 0, bands - 1, BandPart::seams, beliefs);
+    return;
+  }
+  const bool reads = beliefs.labels && (iterations.each || turn == iterations.count - 1);
+  cpu.few_rows(level.height, [&](RowRange part, void* memory) {
+    Value* const scratch = static_cast<Value*>(memory);
+    ReceivedRoom<Value> room = room_behind(rows, scratch);
+    for (int y = part.begin; y < part.end; ++y)
+      send_row(units, rows, coarser, iterations[turn], reads ? beliefs : Beliefs{}, y, scratch, room);
+  });
+  if (!reads) return;
+  cpu.few_rows(level.height, [&](RowRange part, void* memory) {
+    for (int y = part.begin; y < part.end; ++y)
+      read_row(units, rows, 1 - (turn & 1), beliefs, y, static_cast<Value*>(memory));
+  });
+}
+
+template <class Backend, class Data, class Value>
+void read_coarse_beliefs(Backend& cpu, const Energy<Data>& energy, const PairUnits& units,
+                         const PropagationLevel<Value>& level, const PropagationLevel<Value>& coarser_level,
+                         const PropagationLevel<Value>& third, const Iterations& iterations,
+                         const Beliefs& beliefs) {
+  const Rows<Value> coarser(coarser_level, units);
+  if (runs_with_reading(iterations))
+    return send_and_read(cpu, energy, units, level, coarser_level, Rows<Value>(third, units), iterations,
+                         beliefs);
+  cpu.few_rows((level.height + 1) / 2, [&](RowRange part, void* memory) {
+    for (int y = part.begin; y < part.end; ++y)
+      read_blocks(energy, units, level, coarser, iterations.last_color(), beliefs, y, memory);
   });
 }
 
 PF_MESSAGE_STEPS(Cpu, float);
 PF_MESSAGE_STEPS(Cpu, std::uint16_t);
-PF_BAND_STEPS(Cpu, float);
-PF_BAND_STEPS(Cpu, std::uint16_t);
+PF_STEP(turns_of<Cpu>);
 
 }  // namespace parafield

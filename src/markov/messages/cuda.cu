@@ -161,11 +161,10 @@ std::size_t long_bytes(LabelGrid grid) {
 /// Pixels of a color, counted as if every row had as many as the longest.
 int pixels_of_color(int width, int height) { return (width + 1) / 2 * height; }
 
-}  // namespace
-
-template <class Backend, class Value>
-void send_messages(Backend& cuda, const PairUnits& units, const PropagationLevel<Value>& level,
-                   const PropagationLevel<Value>& coarser, Iteration iteration, const Beliefs& beliefs) {
+/// Runs an iteration. `beliefs` receives the beliefs of the pixels that send, read before they do.
+template <class Value>
+void send(Cuda& cuda, const PairUnits& units, const PropagationLevel<Value>& level,
+          const PropagationLevel<Value>& coarser, Iteration iteration, const Beliefs& beliefs) {
   const Packing packing = packing_of<Value>(units);
   const int pixels = pixels_of_color(level.width, level.height);
   if (packing.per_lane == 0)
@@ -180,9 +179,11 @@ void send_messages(Backend& cuda, const PairUnits& units, const PropagationLevel
   });
 }
 
-template <class Backend, class Value>
-void read_beliefs(Backend& cuda, const PairUnits& units, const PropagationLevel<Value>& level, int color,
-                  const Beliefs& beliefs) {
+/// Reads the beliefs of the pixels of a color. The messages that they have received must be in the level's
+/// first set of edges.
+template <class Value>
+void read(Cuda& cuda, const PairUnits& units, const PropagationLevel<Value>& level, int color,
+          const Beliefs& beliefs) {
   const Packing packing = packing_of<Value>(units);
   const int pixels = pixels_of_color(level.width, level.height);
   if (packing.per_lane == 0) {
@@ -196,11 +197,34 @@ void read_beliefs(Backend& cuda, const PairUnits& units, const PropagationLevel<
   });
 }
 
+}  // namespace
+
+template <class Backend, class Value>
+std::size_t message_scratch(const Backend&, LabelGrid, int, const Iterations&) {
+  return 0;
+}
+
+template <class Backend>
+int turns_of(const Backend&, int, const Iterations& iterations) {
+  return iterations.count;
+}
+
+template <class Backend, class Value>
+void send_messages(Backend& cuda, const PairUnits& units, const PropagationLevel<Value>& level,
+                   const PropagationLevel<Value>& coarser, const Iterations& iterations, int turn,
+                   const Beliefs& beliefs) {
+  const bool reads = beliefs.labels && (iterations.each || turn == iterations.count - 1);
+  send(cuda, units, level, coarser, iterations[turn], reads ? beliefs : Beliefs{});
+  if (reads) read(cuda, units, level, 1 - (turn & 1), beliefs);
+}
+
 template <class Backend, class Data, class Value>
 void read_coarse_beliefs(Backend& cuda, const Energy<Data>&, const PairUnits& units,
                          const PropagationLevel<Value>& level, const PropagationLevel<Value>& coarser,
-                         int coarser_color, const Beliefs& beliefs) {
+                         const PropagationLevel<Value>&, const Iterations& iterations,
+                         const Beliefs& beliefs) {
   const Packing packing = packing_of<Value>(units);
+  const int coarser_color = iterations.last_color();
   if (packing.per_lane == 0) {
     const int count = long_threads(units.grid);
     return cuda.launch(read_long_coarse_kernel<Value>, dim3(unsigned(level.width) * unsigned(level.height)),
@@ -216,5 +240,6 @@ void read_coarse_beliefs(Backend& cuda, const Energy<Data>&, const PairUnits& un
 
 PF_MESSAGE_STEPS(Cuda, float);
 PF_MESSAGE_STEPS(Cuda, std::uint16_t);
+PF_STEP(turns_of<Cuda>);
 
 }  // namespace parafield

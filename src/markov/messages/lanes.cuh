@@ -21,6 +21,14 @@ __device__ void find_received(const PropagationLevel<Value>& level, const Propag
 /// At least as high as any belief. Adding the highest pair cost does not overflow 16 bits.
 constexpr std::uint32_t far16 = 8 * most_units;
 
+/// Weight of the edge of pixel (x, y) to neighbor k. Beyond the border, it is arbitrary.
+template <class Value>
+__device__ float edge_weight_at(const PropagationLevel<Value>& level, int k, int x, int y) {
+  const View<float>& plane = level.weights.used[edge_plane(k)];
+  const Offset to = is_forward(k) ? Offset{0, 0} : neighbor_offset(k);
+  return plane ? plane(larger(x + to.x, 0), larger(y + to.y, 0)) : 1.0f;
+}
+
 /// Pair costs of the four edges of a pixel.
 template <class Value>
 struct PixelEdges {
@@ -33,9 +41,7 @@ __device__ PixelEdges<Value> edges_of(const PropagationLevel<Value>& level, cons
   PixelEdges<Value> edges;
   PF_UNROLL
   for (int k = 0; k < 4; ++k) {
-    const View<float>& plane = level.weights.used[edge_plane(k)];
-    const Offset to = is_forward(k) ? Offset{0, 0} : neighbor_offset(k);
-    const float weight = plane ? plane(larger(x + to.x, 0), larger(y + to.y, 0)) : 1.0f;
+    const float weight = edge_weight_at(level, k, x, y);
     edges.slope[k] = PairUnits::value_of<Value>(weight * units.slope);
     edges.limit[k] = PairUnits::value_of<Value>(weight * units.limit);
   }
@@ -209,18 +215,16 @@ __device__ void lower_line(std::uint32_t (&values)[Count], std::uint32_t slope) 
 }
 /// Lower envelope over the row of labels that a lane holds. If a word has two halves, all low halves come
 /// before all high halves in the row.
-template <int Words>
-__device__ void lower_row(float (&values)[Words], float slope, float) {
+template <class Word, int Words>
+__device__ void lower_row(Word (&values)[Words], Word slope) {
   lower_line(values, slope);
-}
-template <int Words>
-__device__ void lower_row(std::uint32_t (&values)[Words], std::uint32_t slope, std::uint32_t) {
-  lower_line(values, slope);
-  const std::uint32_t step = filled(slope);
-  const std::uint32_t up = pair_of(far16, low(values[Words - 1])), down = pair_of(high(values[0]), far16);
-  values[0] = raised_least(up, step, values[0]);
-  values[Words - 1] = raised_least(down, step, values[Words - 1]);
-  lower_line(values, slope);
+  if constexpr (!std::is_same_v<Word, float>) {
+    const Word step = filled(slope);
+    const Word up = pair_of(far16, low(values[Words - 1])), down = pair_of(high(values[0]), far16);
+    values[0] = raised_least(up, step, values[0]);
+    values[Words - 1] = raised_least(down, step, values[Words - 1]);
+    lower_line(values, slope);
+  }
 }
 
 /// Lower envelopes of the messages over a square grid of labels, with one row in each lane: along the rows in
@@ -236,7 +240,7 @@ __device__ void lower_grid(LaneMessages<Value, PerLane>& h, int lane, int lanes,
   __syncwarp();
   PF_UNROLL
   for (int k = 0; k < 4; ++k) {
-    lower_row(h[k].word, edges.slope[k], edges.limit[k]);
+    lower_row(h[k].word, edges.slope[k]);
     Word* const row = shared + ((pixel * 4 + k) * rows + lane) * pitch;
     PF_UNROLL
     for (int i = 0; i < words; ++i)

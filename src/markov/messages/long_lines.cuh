@@ -75,11 +75,14 @@ __device__ void lower_line_together(const Line<Value>& line, Sum<Value> slope, S
   }
 }
 
-/// Lower envelopes for quadratic costs along the rows or the columns (`down`) of the grid, by all threads.
+enum class Lines { rows, columns };
+
+/// Lower envelopes for quadratic costs along the rows or the columns of the grid, by all threads.
 template <class Value>
-__device__ void lower_quadratic(Value* h, Value* spare, const PairUnits& units, bool down, float slope,
+__device__ void lower_quadratic(Value* h, Value* spare, const PairUnits& units, Lines lines, float slope,
                                 Value limit) {
   const LabelGrid grid = units.grid;
+  const bool down = lines == Lines::columns;
   const int labels = grid.count(), stride = down ? grid.nx : 1, count = down ? grid.ny : grid.nx;
   for (int label = int(threadIdx.x); label < labels; label += int(blockDim.x)) {
     const int at = down ? label / grid.nx : label % grid.nx;
@@ -92,6 +95,18 @@ __device__ void lower_quadratic(Value* h, Value* spare, const PairUnits& units, 
   __syncthreads();
   for (int label = int(threadIdx.x); label < labels; label += int(blockDim.x)) h[label] = spare[label];
   __syncthreads();
+}
+
+/// Calls combine(thread, other) for pairs of threads until thread 0 has the values of all. All threads of the
+/// CUDA block must call this.
+template <class Combine>
+__device__ void reduce_block(Combine combine) {
+  const int thread = int(threadIdx.x);
+  __syncthreads();
+  for (int step = int(blockDim.x) / 2; step > 0; step /= 2) {
+    if (thread < step) combine(thread, thread + step);
+    __syncthreads();
+  }
 }
 
 /// Belief of a label, from the messages that a pixel has received.
@@ -119,16 +134,11 @@ __device__ void read_pixel_together(BeliefFunction belief, int x, int y, const P
   scan[thread] = 3.2e38f, labels[thread] = 1 << 30;
   for (int label = thread; label < grid.count(); label += count)
     if (const float value = belief(label); value < scan[thread]) scan[thread] = value, labels[thread] = label;
-  __syncthreads();
-  for (int step = count / 2; step > 0; step /= 2) {
-    if (thread < step) {
-      const float other = scan[thread + step];
-      const int label = labels[thread + step];
-      if (other < scan[thread] || (other == scan[thread] && label < labels[thread]))
-        scan[thread] = other, labels[thread] = label;
-    }
-    __syncthreads();
-  }
+  reduce_block([=](int to, int from) {
+    const float other = scan[from];
+    const int label = labels[from];
+    if (other < scan[to] || (other == scan[to] && label < labels[to])) scan[to] = other, labels[to] = label;
+  });
   const int best = labels[0];
   const float least = scan[0];
   __syncthreads();
@@ -137,11 +147,7 @@ __device__ void read_pixel_together(BeliefFunction belief, int x, int y, const P
     for (int label = thread; label < grid.count(); label += count)
       if (!is_beside(grid, label, best)) rest = smaller(rest, belief(label));
     scan[thread] = rest;
-    __syncthreads();
-    for (int step = count / 2; step > 0; step /= 2) {
-      if (thread < step) scan[thread] = smaller(scan[thread], scan[thread + step]);
-      __syncthreads();
-    }
+    reduce_block([=](int to, int from) { scan[to] = smaller(scan[to], scan[from]); });
   }
   if (thread > 0) return;
   if (beliefs.costs.margin)
@@ -198,15 +204,10 @@ __global__ void send_long_kernel(PairUnits units, int values, PropagationLevel<V
   }
   PF_UNROLL
   for (int k = 0; k < 4; ++k) scan[4 * thread + k] = least[k];
-  __syncthreads();
-  for (int step = count / 2; step > 0; step /= 2) {
-    if (thread < step) {
-      PF_UNROLL
-      for (int k = 0; k < 4; ++k)
-        scan[4 * thread + k] = smaller(scan[4 * thread + k], scan[4 * (thread + step) + k]);
-    }
-    __syncthreads();
-  }
+  reduce_block([=](int to, int from) {
+    PF_UNROLL
+    for (int k = 0; k < 4; ++k) scan[4 * to + k] = smaller(scan[4 * to + k], scan[4 * from + k]);
+  });
   PF_UNROLL
   for (int k = 0; k < 4; ++k) least[k] = scan[k];
   __syncthreads();
@@ -214,15 +215,13 @@ __global__ void send_long_kernel(PairUnits units, int values, PropagationLevel<V
   PF_UNROLL
   for (int k = 0; k < 4; ++k) {
     if (!has_neighbor[k]) continue;
-    const View<float>& plane = level.weights.used[edge_plane(k)];
-    const Offset to = is_forward(k) ? Offset{0, 0} : neighbor_offset(k);
-    const float weight = plane ? plane(x + to.x, y + to.y) : 1.0f, unrounded = weight * units.slope;
+    const float weight = edge_weight_at(level, k, x, y), unrounded = weight * units.slope;
     const Sum<Value> slope = Sum<Value>(PairUnits::value_of<Value>(unrounded));
     const Value limit = PairUnits::value_of<Value>(weight * units.limit);
     Value* const h = out[k];
     if (units.quadratic) {
-      lower_quadratic(h, spare, units, false, unrounded, limit);
-      if (grid.ny > 1) lower_quadratic(h, spare, units, true, unrounded, limit);
+      lower_quadratic(h, spare, units, Lines::rows, unrounded, limit);
+      if (grid.ny > 1) lower_quadratic(h, spare, units, Lines::columns, unrounded, limit);
     } else if (grid.ny == 1) {
       lower_line_together(Line<Value>{h, spare, 1, labels}, slope, reinterpret_cast<Sum<Value>*>(scan));
     } else {

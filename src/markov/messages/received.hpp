@@ -81,17 +81,13 @@ void sum_received(const Rows<Value>& rows, int ended_with, int y, int i0, Labele
   const Messages<Value> even = received_by(rows, ended_with, y, 0, i0 / 2),
                         odd = received_by(rows, ended_with, y, 1, i0 / 2);
   for (int label = 0; label < rows.labels; ++label) {
-    const Value *left[2], *up[2], *right[2], *down[2];
-    for (int parity = 0; parity < 2; ++parity) {
-      const Messages<Value>& in = parity == 0 ? even : odd;
-      left[parity] = in.with[0][label], up[parity] = in.with[1][label];
-      right[parity] = in.with[2][label], down[parity] = in.with[3][label];
-    }
+    const Value *a[4], *b[4];
+    for (int k = 0; k < 4; ++k) a[k] = even.with[k][label], b[k] = odd.with[k][label];
     Value* const out = sums[label];
 #pragma GCC ivdep
     for (int i = 0; i < chunk<Value> / 2; ++i) {
-      out[2 * i] = Value((left[0][i] + right[0][i]) + (up[0][i] + down[0][i]));
-      out[2 * i + 1] = Value((left[1][i] + right[1][i]) + (up[1][i] + down[1][i]));
+      out[2 * i] = Value((a[0][i] + a[2][i]) + (a[1][i] + a[3][i]));
+      out[2 * i + 1] = Value((b[0][i] + b[2][i]) + (b[1][i] + b[3][i]));
     }
   }
 }

@@ -125,11 +125,6 @@ void find_least(LabelGrid grid, const Labeled<Value> (&sources)[Sources], Labele
   if (margins) find_rest(grid, winners, belief);
 }
 
-/// Index of the values of pixel i in a chunk in halved order.
-struct HalvedPlace {
-  int operator()(int i) const { return i / byte_lanes * byte_lanes + halved(i % byte_lanes); }
-};
-
 /// The same for the data costs of a mix: pixels 2 i + parity of a row, from i0 on. All values are in halved
 /// order.
 template <int Channels>
@@ -158,28 +153,10 @@ void store_beliefs(const PairUnits& units, const LeastBeliefs<Value>& winners, L
   if (y < beliefs.y0 || y >= beliefs.y1) return;
   const float cost = 1 / units.per_cost;
   const CostsAround& costs = beliefs.costs;
-  if (grid.ny == 1 && costs.before_x && costs.margin) {
-    Label* const labels = beliefs.labels.row(y);
-    float *const middle = costs.middle.row(y), *const before = costs.before_x.row(y),
-                 *const after = costs.after_x.row(y), *const margin = costs.margin.row(y);
-    const int begin = clamp((beliefs.x0 - first + 1) / 2 - i0, 0, chunk<Value>),
-              end = clamp((beliefs.x1 - first + 1) / 2 - i0, 0, chunk<Value>);
-    for (int i = begin; i < end; ++i) {
-      const int at = place(i), best = winners.best[at], x = 2 * (i0 + i) + first;
-      const std::ptrdiff_t beside = best > 0 && best + 1 < grid.nx ? belief.pitch : 0;
-      const Value* const least = belief[best] + at;
-      labels[x] = grid.label(best, 0);
-      middle[x] = float(least[0]) * cost;
-      before[x] = float(least[-beside]) * cost;
-      after[x] = float(least[beside]) * cost;
-      margin[x] =
-          winners.rest[at] < farthest<Value> ? float(winners.rest[at] - least[0]) * cost : most_margin;
-    }
-    return;
-  }
-  for (int i = 0; i < chunk<Value>; ++i) {
+  const int begin = clamp((beliefs.x0 - first + 1) / 2 - i0, 0, chunk<Value>),
+            end = clamp((beliefs.x1 - first + 1) / 2 - i0, 0, chunk<Value>);
+  for (int i = begin; i < end; ++i) {
     const int x = 2 * (i0 + i) + first;
-    if (x < beliefs.x0 || x >= beliefs.x1) continue;
     const int at = place(i), best = winners.best[at];
     const int ly = grid.ny == 1 ? 0 : best / grid.nx, lx = best - ly * grid.nx;
     beliefs.labels(x, y) = grid.label(lx, ly);

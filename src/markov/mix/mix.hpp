@@ -12,19 +12,12 @@ constexpr float mix_unit = 1.0f / 250;
 constexpr int most_mix = 656;       // largest mix, in units
 constexpr int most_mix_weight = 4;  // weight of absolute differences where there is texture
 
-/// Planes of a frame's words.
-template <class Word>
-struct MixPlanes {
-  Word *color = nullptr, *gradient = nullptr, *census = nullptr;
-};
-
 /// Words of a pixel.
 struct MixWords {
   std::uint32_t color, gradient, census;
 };
-template <class Word>
-PF_HD MixWords words_at(const MixPlanes<Word>& planes, std::ptrdiff_t at) {
-  return {planes.color[at], planes.gradient[at], planes.census[at]};
+PF_HD MixWords words_at(const std::uint32_t* const (&planes)[3], std::ptrdiff_t at) {
+  return {planes[0][at], planes[1][at], planes[2][at]};
 }
 
 /// Sum of the absolute differences of the bytes of two words. The highest bytes must be 0.

@@ -37,8 +37,8 @@ class MixRow {
     for (int parity = 0; parity < 2; ++parity) {
       const std::ptrdiff_t at = y * data_.pitch + parity;
       const int count = columns(parity), pitch = pitch_;
-      take_bytes(data_.a, at, count, a(parity));
-      const std::uint32_t* const words = data_.a.census + at;
+      take_bytes(data_.frame0, at, count, a(parity));
+      const std::uint32_t* const words = data_.frame0[2] + at;
       // One byte of gray counts for three.
       const int of_gradient = units.per_mix * units_of_gradient, of_color = units.per_mix * (3 / Channels);
       std::uint8_t *const gradient = factors(parity), *const color = gradient + pitch;
@@ -55,7 +55,7 @@ class MixRow {
   void match(int ly) const {
     const std::ptrdiff_t to = (y_ + data_.y0 + ly) * data_.pitch + first_;
     for (int parity = 0; parity < 2; ++parity)
-      take_bytes(data_.b, to + parity, (last_ - first_ - parity) / 2 + 1, b(parity));
+      take_bytes(data_.frame1, to + parity, (last_ - first_ - parity) / 2 + 1, b(parity));
   }
 
   /// Number of pixels in columns of a parity.
@@ -111,13 +111,13 @@ class MixRow {
   std::uint8_t* b(int parity) const { return memory_ + (2 + parity) * rows_of_bytes * pitch_; }
   std::uint8_t* factors(int parity) const { return memory_ + (4 * rows_of_bytes + 2 * parity) * pitch_; }
   /// Splits the words of every second pixel, from `first` on, into rows of bytes.
-  void take_bytes(const MixPlanes<const std::uint32_t>& planes, std::ptrdiff_t first, int count,
+  void take_bytes(const std::uint32_t* const (&planes)[3], std::ptrdiff_t first, int count,
                   std::uint8_t* to) const {
     const int pitch = pitch_;
-    for (const std::uint32_t* const plane : {planes.color, planes.gradient, planes.census}) {
+    for (const std::uint32_t* const plane : planes) {
       const std::uint32_t* const words = plane + first;
       std::uint8_t *const x = to, *const y = to + pitch, *const z = to + 2 * pitch;
-      if (Channels == 1 && plane != planes.census) {
+      if (Channels == 1 && plane != planes[2]) {
 #pragma GCC ivdep  // scratch memory does not overlap with planes
         for (int i = 0; i < count; ++i) x[i] = std::uint8_t(words[2 * i]);
         to += pitch;

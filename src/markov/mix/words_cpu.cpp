@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/cpu/backend.hpp"
 #include "markov/mix/words.hpp"
-#include "steps/census/row.hpp"
+#include "steps/census/census.hpp"
 #include "steps/smooth/rows.hpp"
 
 namespace parafield {

@@ -14,6 +14,15 @@ constexpr int tile_width = 64, tile_height = 16, tile_threads = 256;
 constexpr int radius = 8, columns = tile_width + 2 * radius, rows = tile_height + 2 * radius;
 constexpr int each = 4;  // outputs of a thread, down a column or along a row
 
+/// Weighted sum of the values at(-Radius) to at(Radius).
+template <int Radius, class At>
+__device__ float weighted_sum(const Taps& taps, At at) {
+  float sum = taps.weight[0] * at(0);
+  PF_UNROLL
+  for (int k = 1; k <= Radius; ++k) sum = fma(taps.weight[k], at(-k) + at(k), sum);
+  return sum;
+}
+
 /// Four sums of a line of values: at(i) is value i, 0..each + 2 radius - 1.
 template <class At>
 __device__ void sum_line(const Taps& taps, At at, float (&sums)[each]) {
@@ -21,13 +30,8 @@ __device__ void sum_line(const Taps& taps, At at, float (&sums)[each]) {
   PF_UNROLL
   for (int i = 0; i < each + 2 * radius; ++i) value[i] = at(i);
   PF_UNROLL
-  for (int i = 0; i < each; ++i) {
-    float sum = taps.weight[0] * value[radius + i];
-    PF_UNROLL
-    for (int k = 1; k <= radius; ++k)
-      sum = fma(taps.weight[k], value[radius + i - k] + value[radius + i + k], sum);
-    sums[i] = sum;
-  }
+  for (int i = 0; i < each; ++i)
+    sums[i] = weighted_sum<radius>(taps, [&](int k) { return value[radius + i + k]; });
 }
 
 __global__ void __launch_bounds__(tile_threads)
@@ -107,21 +111,15 @@ __device__ void smooth_part(Part& part, const View<float>& plane, const View<flo
   if (!flat) return;
   for (int i = thread; i < in_width * height; i += part_threads) {
     const int row = i / in_width, column = i - row * in_width, middle = row + flat_radius;
-    float sum = taps.weight[0] * part.plane[middle][column];
-    PF_UNROLL
-    for (int k = 1; k <= flat_radius; ++k)
-      sum = fma(taps.weight[k], part.plane[middle - k][column] + part.plane[middle + k][column], sum);
-    part.sums[row][column] = sum;
+    part.sums[row][column] =
+        weighted_sum<flat_radius>(taps, [&](int k) { return part.plane[middle + k][column]; });
   }
   __syncthreads();
   for (int i = thread; i < width * height; i += part_threads) {
     const int row = i / width, column = i - row * width;
     const int x = clamp(x0 + column, 0, last), y = clamp(y0 + row, 0, bottom);
     const int at_row = y - y0, at = x - x0 + flat_radius;
-    const float* const sums = part.sums[at_row];
-    float sum = taps.weight[0] * sums[at];
-    PF_UNROLL
-    for (int k = 1; k <= flat_radius; ++k) sum = fma(taps.weight[k], sums[at - k] + sums[at + k], sum);
+    const float sum = weighted_sum<flat_radius>(taps, [&](int k) { return part.sums[at_row][at + k]; });
     part.smoothed[row][column] = interpolate(part.plane[at_row + flat_radius][at], sum, flatness(x, y));
   }
   __syncthreads();

@@ -2,13 +2,26 @@
 #include "core/cpu/backend.hpp"
 #include "core/cpu/lanes.hpp"
 #include "markov/planes/planes.hpp"
-#include "markov/planes/use_weights.hpp"
 
 namespace parafield {
 namespace {
 
 void fill_row(std::uint32_t* row, int begin, int end, std::uint32_t value) {
   for (int x = begin; x < end; ++x) row[x] = value;
+}
+
+/// Computes the weights that messages of row y use, to the right (0) and down (1), from the plain weights.
+void use_weights(const View<float>* plain, const View<float>& flatness, const View<float>* used, float growth,
+                 int y) {
+  const float *const flat = flatness.row(y), *const below = flatness.row(smaller(y + 1, flatness.height - 1));
+  const float *const right = plain[0].row(y), *const down = plain[1].row(y);
+  float *const used_right = used[0].row(y), *const used_down = used[1].row(y);
+  const int last = flatness.width - 1;
+#pragma GCC ivdep  // planes do not overlap
+  for (int x = 0; x < last; ++x) used_right[x] = used_weight(right[x], flat[x], flat[x + 1], growth);
+  used_right[last] = 0;
+#pragma GCC ivdep
+  for (int x = 0; x <= last; ++x) used_down[x] = used_weight(down[x], flat[x], below[x], growth);
 }
 
 }  // namespace
@@ -43,7 +56,8 @@ void clean(Backend& cpu, const Planes* frames, const View<std::uint8_t>* known, 
 }
 
 template <class Backend>
-void extend(Backend& cpu, const Planes* frames, int count, int columns, int rows, bool nearest) {
+void extend(Backend& cpu, const Planes* frames, int count, int columns, int rows, Padding padding) {
+  const bool nearest = padding == Padding::nearest;
   for (int frame = 0; frame < count; ++frame) {
     const Planes planes = frames[frame];
     const int width = planes.plane[0].width, height = planes.plane[0].height;
@@ -70,10 +84,9 @@ void extend(Backend& cpu, const Planes* frames, int count, int columns, int rows
 }
 
 template <class Backend>
-void edge_weights(Backend& cpu, const View<const float>* planes, int count, float scale, float floor,
+void edge_weights(Backend& cpu, const View<const float> (&planes)[3], float scale, float floor,
                   const EdgeWeights& edges) {
-  const View<const float> first = planes[0], second = planes[count > 1 ? 1 : 0],
-                          third = planes[count > 2 ? 2 : 0];
+  const View<const float> first = planes[0], second = planes[1], third = planes[2];
   const EdgeWeights to = edges;
   cpu.rows(first.height, [=](int y) {
     for (int j = 0; j < 4; ++j) {
@@ -91,6 +104,20 @@ void edge_weights(Backend& cpu, const View<const float>* planes, int count, floa
     }
     if (to.flatness) use_weights(to.forward, to.flatness, to.used, growth_of(0), y);
   });
+}
+
+template <class Backend>
+void mean_weights(Backend& cpu, const LevelWeights& fine, const LevelWeights& coarse, int level) {
+  const int width = coarse.plain[0].width, height = coarse.plain[0].height;
+  cpu.rows(height, [=](int y) {
+    for (int j = 0; j < 2; ++j)
+      for (int x = 0; x < width; ++x) coarse.plain[j](x, y) = mean_weight(fine.plain[j], j, x, y);
+    if (!coarse.flatness) return;
+    for (int x = 0; x < width; ++x) coarse.flatness(x, y) = least_flatness(fine.flatness, x, y);
+  });
+  if (!coarse.flatness) return;
+  cpu.rows(height,
+           [=](int y) { use_weights(coarse.plain, coarse.flatness, coarse.used, growth_of(level), y); });
 }
 
 template <class Backend>
@@ -148,5 +175,6 @@ PF_STEP(central_differences<Cpu>);
 PF_STEP(clean<Cpu>);
 PF_STEP(extend<Cpu>);
 PF_STEP(edge_weights<Cpu>);
+PF_STEP(mean_weights<Cpu>);
 
 }  // namespace parafield

@@ -121,6 +121,30 @@ __global__ void edge_weights_kernel(Images images, float scale, float floor, Edg
   }
 }
 
+/// Computes the weights that messages from pixel (x, y) use, from the plain weights.
+template <class FlatnessAt>
+__device__ void use_weights(const LevelWeights& weights, float growth, int x, int y, float right, float down,
+                            FlatnessAt flatness) {
+  const float here = flatness(x, y);
+  const bool inside = x + 1 < weights.used[0].width;
+  weights.used[0](x, y) = inside ? used_weight(right, here, flatness(x + 1, y), growth) : 0.0f;
+  weights.used[1](x, y) =
+      used_weight(down, here, flatness(x, smaller(y + 1, weights.used[0].height - 1)), growth);
+}
+
+__global__ void mean_weights_kernel(LevelWeights fine, LevelWeights coarse, int level) {
+  begin_kernel();
+  const int x = own_x(), y = own_y();
+  if (x >= coarse.plain[0].width || y >= coarse.plain[0].height) return;
+  const float right = mean_weight(fine.plain[0], 0, x, y), down = mean_weight(fine.plain[1], 1, x, y);
+  coarse.plain[0](x, y) = right;
+  coarse.plain[1](x, y) = down;
+  if (!coarse.flatness) return;
+  coarse.flatness(x, y) = least_flatness(fine.flatness, x, y);
+  use_weights(coarse, growth_of(level), x, y, right, down,
+              [&](int at_x, int at_y) { return least_flatness(fine.flatness, at_x, at_y); });
+}
+
 }  // namespace
 
 template <class Backend>
@@ -143,21 +167,26 @@ void central_differences(Backend& cuda, View<const float> image, View<float> der
 }
 
 template <class Backend>
-void extend(Backend& cuda, const Planes* frames, int count, int columns, int rows, bool nearest) {
+void extend(Backend& cuda, const Planes* frames, int count, int columns, int rows, Padding padding) {
   const Planes& planes = frames[0];
   const int width = planes.plane[0].width, height = planes.plane[0].height;
   const int pixels = 2 * rows * (width + 2 * columns) + 2 * columns * height;
-  cuda.launch(extend_kernel,
-              dim3(smaller(blocks_for(pixels, 256), 256u), unsigned(planes.count), unsigned(count)),
-              dim3(256), 0, Frames{{frames[0], frames[count - 1]}, {}}, columns, rows, nearest);
+  cuda.launch(
+      extend_kernel, dim3(smaller(blocks_for(pixels, 256), 256u), unsigned(planes.count), unsigned(count)),
+      dim3(256), 0, Frames{{frames[0], frames[count - 1]}, {}}, columns, rows, padding == Padding::nearest);
 }
 
 template <class Backend>
-void edge_weights(Backend& cuda, const View<const float>* planes, int count, float scale, float floor,
+void edge_weights(Backend& cuda, const View<const float> (&planes)[3], float scale, float floor,
                   const EdgeWeights& edges) {
-  const Images images{{planes[0], planes[count > 1 ? 1 : 0], planes[count > 2 ? 2 : 0]}};
   cuda.launch(edges.forward[2] ? edge_weights_kernel<8> : edge_weights_kernel<4>,
-              pixel_grid(planes[0].size()), pixel_block, 0, images, scale, floor, edges);
+              pixel_grid(planes[0].size()), pixel_block, 0, Images{{planes[0], planes[1], planes[2]}}, scale,
+              floor, edges);
+}
+
+template <class Backend>
+void mean_weights(Backend& cuda, const LevelWeights& fine, const LevelWeights& coarse, int level) {
+  cuda.launch(mean_weights_kernel, pixel_grid(coarse.plain[0].size()), pixel_block, 0, fine, coarse, level);
 }
 
 PF_STEP(clean<Cuda>);
@@ -165,5 +194,6 @@ PF_STEP(convert_known<Cuda>);
 PF_STEP(central_differences<Cuda>);
 PF_STEP(extend<Cuda>);
 PF_STEP(edge_weights<Cuda>);
+PF_STEP(mean_weights<Cuda>);
 
 }  // namespace parafield

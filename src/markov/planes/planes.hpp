@@ -4,7 +4,8 @@
 #include "parafield/methods/energy.hpp"
 #include "steps/convert/convert.hpp"
 
-/// Steps that prepare the planes of a frame that data terms compare, and the weights of edges.
+/// Steps that prepare the planes of a frame that data terms compare, and the weights of edges, also on the
+/// levels of belief propagation.
 namespace parafield {
 
 /// Planes of a frame, all of the same size and pitch: floats, or 32-bit words.
@@ -38,16 +39,33 @@ void convert_known(Backend& backend, const Frame* frames, const KnownPlanes* to,
 template <class Backend>
 void clean(Backend& backend, const Planes* frames, const View<std::uint8_t>* known, int count);
 
+/// What pixels outside the image are.
+enum class Padding {
+  nearest,  ///< the nearest pixel
+  outside   ///< each plane's value `outside`
+};
 /// Fills the padding around the planes of one or two frames, `columns` on the left and on the right, `rows`
-/// above and below, with the nearest pixel or with each plane's value `outside`.
+/// above and below.
 template <class Backend>
-void extend(Backend& backend, const Planes* frames, int count, int columns, int rows, bool nearest);
+void extend(Backend& backend, const Planes* frames, int count, int columns, int rows, Padding padding);
 
-/// Computes the weights of edges from the largest difference over the planes (1 or 3): see Smoothness. If
-/// there is flatness, also computes the weights that belief propagation uses.
+/// Computes the weights of edges from the largest difference over three planes: see Smoothness. If there is
+/// flatness, also computes the weights that belief propagation uses.
 template <class Backend>
-void edge_weights(Backend& backend, const View<const float>* planes, int count, float scale, float floor,
+void edge_weights(Backend& backend, const View<const float> (&planes)[3], float scale, float floor,
                   const EdgeWeights& edges);
+
+/// Weights of a level's edges to the right (0) and down (1). An empty plane means weight 1.
+struct LevelWeights {
+  View<float> used[2] = {};   // weights that messages use
+  View<float> plain[2] = {};  // weights without flatness; the same planes if there is no flatness
+  View<float> flatness = {};  // see EdgeWeights
+};
+
+/// Computes the weights of level number `level` from the next finer level: see mean_weight and used_weight.
+/// The flatness of a pixel is the least of its 2 x 2 finer pixels.
+template <class Backend>
+void mean_weights(Backend& backend, const LevelWeights& fine, const LevelWeights& coarse, int level);
 
 // Shared by both backends.
 
@@ -56,6 +74,19 @@ PF_HD float edge_weight(const float (&a)[3], const float (&b)[3], float scale, f
   const float difference =
       larger(larger(magnitude(a[0] - b[0]), magnitude(a[1] - b[1])), magnitude(a[2] - b[2]));
   return fma(1 - floor, exponential(-difference / scale), floor);
+}
+
+/// Weight of a coarser pixel's edge to the right (j = 0) or down (j = 1): the mean of the two fine edges.
+PF_HD float mean_weight(const View<float>& fine, int j, int x, int y) {
+  const int x0 = smaller(2 * x + (j == 0), fine.width - 1), y0 = smaller(2 * y + (j == 1), fine.height - 1);
+  const int x1 = smaller(x0 + (j == 1), fine.width - 1), y1 = smaller(y0 + (j == 0), fine.height - 1);
+  return 0.5f * (fine(x0, y0) + fine(x1, y1));
+}
+/// Least flatness of a coarser pixel's 2 x 2 pixels.
+PF_HD float least_flatness(const View<float>& fine, int x, int y) {
+  const int x0 = 2 * x, y0 = 2 * y, x1 = smaller(x0 + 1, fine.width - 1),
+            y1 = smaller(y0 + 1, fine.height - 1);
+  return smaller(smaller(fine(x0, y0), fine(x1, y0)), smaller(fine(x0, y1), fine(x1, y1)));
 }
 
 }  // namespace parafield

@@ -59,16 +59,15 @@ __global__ void __launch_bounds__(threads)
   const int x0 = int(blockIdx.x * threads_x + threadIdx.x) * FourSites::count,
             y = int(blockIdx.y * threads_y + threadIdx.y);
   if (x0 >= energy.width || y >= energy.height) return;
-  const float4 still = *reinterpret_cast<const float4*>(energy.data.volume.row(y, 0) + x0),
-               moving = *reinterpret_cast<const float4*>(energy.data.volume.row(y, 1) + x0);
+  const Four<float> still = four_at(energy.data.volume.row(y, 0) + x0),
+                    moving = four_at(energy.data.volume.row(y, 1) + x0);
   const FourSites sites = four_sites<Neighbors>(in, x0, y);
   const float pair = energy.pair.cost<PairModel::linear>(1, 0);
-  const auto label = [&](int i, float cost0, float cost1) {
-    return static_cast<unsigned short>(binary_label(cost0, cost1, sites.ones[i], sites.all[i], pair));
-  };
-  *reinterpret_cast<ushort4*>(out.row(y) + x0) =
-      make_ushort4(label(0, still.x, moving.x), label(1, still.y, moving.y), label(2, still.z, moving.z),
-                   label(3, still.w, moving.w));
+  Four<Label> labels;
+  PF_UNROLL
+  for (int i = 0; i < FourSites::count; ++i)
+    labels.of[i] = Label(binary_label(still.of[i], moving.of[i], sites.ones[i], sites.all[i], pair));
+  four_at(out.row(y) + x0) = labels;
 }
 
 template <PairModel Model, int Neighbors, class Data>

@@ -8,15 +8,9 @@
 namespace parafield {
 namespace {
 
-/// Absolute differences of gray for displacements, with weight 1 and without a limit, which is the usual
-/// case.
-struct PlainDifferences {
-  const float *frame0, *frame1;
-  std::ptrdiff_t pitch;
-  int x0, y0;
-};
-
-struct WindowEnergy : Energy<PlainDifferences> {
+/// Energy of displacements that are compared by absolute differences of gray, with weight 1 and without a
+/// limit, which is the usual case.
+struct WindowEnergy : Energy<Differences<1>> {
   bool is_exact = false;  // pair costs are whole multiples of the slope, without rounding
 };
 
@@ -28,14 +22,7 @@ inline bool is_short(float slope) {
 }
 
 inline WindowEnergy window_energy(const Energy<Differences<1>>& energy) {
-  const Differences<1>& d = energy.data;
-  return {{energy.width,
-           energy.height,
-           energy.grid,
-           energy.pair,
-           energy.edges,
-           {d.frame0[0], d.frame1[0], d.pitch, d.x0, d.y0}},
-          !energy.edges.forward[0] && is_short(energy.pair.slope)};
+  return {energy, !energy.edges.forward[0] && is_short(energy.pair.slope)};
 }
 
 /// Sites of a block: `Strips` strips of 16 x 8 sites of one of `Colors` colors. A warp has 8 x 4 sites of
@@ -70,11 +57,11 @@ struct WindowBlock {
         left(int(blockIdx.x) * columns * step_x + (Colors == 4 ? sites.color & 1 : 0)),
         top(int(blockIdx.y) * rows * step_y + (Colors == 4 ? sites.color >> 1 : 0)) {
     const int width = energy.width, height = energy.height;
-    const PlainDifferences& data = energy.data;
+    const Differences<1>& data = energy.data;
     const int pitch = int(data.pitch), warp = int(threadIdx.x) >> 5, lane = int(threadIdx.x) & 31;
     // Matches of sites outside the image are not used.
     const int last_column = width - 1 - left + Side - 1, last_row = height - 1 - top + Side - 1;
-    const float* const matches = data.frame1 + (top + data.y0) * data.pitch + left + data.x0;
+    const float* const matches = data.frame1[0] + (top + data.y0) * data.pitch + left + data.x0;
     const int last_lane = smaller(lane, last_column), last_other = smaller(lane + 32, last_column);
     float* const to = room.matches + warp * match_pitch + lane;
     PF_UNROLL
@@ -100,7 +87,7 @@ struct WindowBlock {
     PF_UNROLL
     for (int strip = 0; strip < strips; ++strip)
       values[strip] =
-          data.frame0[smaller(y_of(strip), height - 1) * pitch + smaller(x_of(strip, sites), width - 1)];
+          data.frame0[0][smaller(y_of(strip), height - 1) * pitch + smaller(x_of(strip, sites), width - 1)];
   }
 
   /// Starts copying a float to shared memory; `wait` completes it.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "steps/affine/models.hpp"
-#include "steps/affine/nearest.hpp"
 
 namespace parafield {
 

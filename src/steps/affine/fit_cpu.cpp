@@ -37,72 +37,65 @@ struct SumRows {
     for (int k = 0; k < FitSums::count; ++k)
       row[k] = static_cast<float*>(scratch) + std::ptrdiff_t(k) * ((columns + 15) / 16 * 16);
   }
+  PF_HD FitSums operator[](int x) const {
+    return {row[0][x], row[1][x], row[2][x], row[3][x], row[4][x],  row[5][x],
+            row[6][x], row[7][x], row[8][x], row[9][x], row[10][x], row[11][x]};
+  }
+  PF_HD void set(int x, const FitSums& sum) const {
+    row[0][x] = sum.one, row[1][x] = sum.x, row[2][x] = sum.y;
+    row[3][x] = sum.xx, row[4][x] = sum.xy, row[5][x] = sum.yy;
+    row[6][x] = sum.u, row[7][x] = sum.ux, row[8][x] = sum.uy;
+    row[9][x] = sum.v, row[10][x] = sum.vx, row[11][x] = sum.vy;
+  }
 };
 
 /// Adds the neighbors `dy` rows below to the sums of a row of seeds.
 void add_neighbors(const AffineModels& models, int row, int dy, const SumRows& sums) {
   const int columns = models.grid.columns, other = row + dy;
-  const float *const
-      u = models.match_u.row(row),
-      *const v = models.match_v.row(row), *const red = models.color[0].row(row),
-      *const green = models.color[1].row(row), *const blue = models.color[2].row(row),
-      *const weight = models.weight.row(other), *const other_u = models.match_u.row(other),
-      *const other_v = models.match_v.row(other), *const other_red = models.color[0].row(other),
-      *const other_green = models.color[1].row(other), *const other_blue = models.color[2].row(other),
-      *const model_u = models.u.row(row), *const model_v = models.v.row(row), *const ux = models.ux.row(row),
-      *const uy = models.uy.row(row), *const vx = models.vx.row(row), *const vy = models.vy.row(row);
-  float *const s0 = sums.row[0], *const s1 = sums.row[1], *const s2 = sums.row[2], *const s3 = sums.row[3],
-               *const s4 = sums.row[4], *const s5 = sums.row[5], *const s6 = sums.row[6],
-               *const s7 = sums.row[7], *const s8 = sums.row[8], *const s9 = sums.row[9],
-               *const s10 = sums.row[10], *const s11 = sums.row[11];
+  const FlowRow own = models.match_row(row), others = models.match_row(other);
+  const float *const red = models.color[0].row(row), *const green = models.color[1].row(row),
+                     *const blue = models.color[2].row(row), *const weight = models.weight.row(other),
+                     *const other_red = models.color[0].row(other),
+                     *const other_green = models.color[1].row(other),
+                     *const other_blue = models.color[2].row(other);
+  const ModelRow fitted = models.model_row(row);
+  const SumRows to = sums;
   const float down = float(dy), gaussian = fit_gaussian(dy);
 #pragma GCC ivdep
   for (int x = 0; x < columns; ++x) {
-    const float row_u = fma(uy[x], down, model_u[x]), row_v = fma(vy[x], down, model_v[x]);
+    const AffineModel model = fitted[x];
+    const float row_u = fma(model.uy, down, model.u), row_v = fma(model.vy, down, model.v);
     FitRow all;
     PF_UNROLL
     for (int dx = -fit_reach; dx <= fit_reach; ++dx) {
       const int i = x + dx;
       const float distance =
           color_distance(other_red[i] - red[x], other_green[i] - green[x], other_blue[i] - blue[x]);
-      const float error2 = fit_error2(other_u[i], other_v[i], row_u, row_v, ux[x], vx[x], float(dx));
+      const float error2 = fit_error2(others.u[i], others.v[i], row_u, row_v, model.ux, model.vx, float(dx));
       all.add(fit_weight(weight[i] * (gaussian * fit_gaussian(dx)), distance, error2), float(dx),
-              other_u[i] - u[x], other_v[i] - v[x]);
+              others.u[i] - own.u[x], others.v[i] - own.v[x]);
     }
-    FitSums sum{s0[x], s1[x], s2[x], s3[x], s4[x], s5[x], s6[x], s7[x], s8[x], s9[x], s10[x], s11[x]};
+    FitSums sum = to[x];
     sum.add(all, down);
-    s0[x] = sum.one, s1[x] = sum.x, s2[x] = sum.y, s3[x] = sum.xx, s4[x] = sum.xy, s5[x] = sum.yy;
-    s6[x] = sum.u, s7[x] = sum.ux, s8[x] = sum.uy, s9[x] = sum.v, s10[x] = sum.vx, s11[x] = sum.vy;
+    to.set(x, sum);
   }
 }
 
 /// Fits the models of a row of seeds. Models of seeds without a match are meaningless.
 void fit_row(const AffineModels& models, int row, const SumRows& sums) {
   const int columns = models.grid.columns;
-  const float *const u = models.match_u.row(row), *const v = models.match_v.row(row);
-  float *const model_u = models.u.row(row), *const model_v = models.v.row(row),
-               *const ux = models.ux.row(row), *const uy = models.uy.row(row), *const vx = models.vx.row(row),
-               *const vy = models.vy.row(row);
-  for (int x = 0; x < columns; ++x) {
-    model_u[x] = u[x], model_v[x] = v[x];
-    ux[x] = uy[x] = vx[x] = vy[x] = 0;
-  }
+  const FlowRow own = models.match_row(row);
+  const ModelRow fitted = models.model_row(row);
+  const SumRows of = sums;
+#pragma GCC ivdep
+  for (int x = 0; x < columns; ++x) fitted.set(x, {own.u[x], own.v[x], 0, 0, 0, 0});
   for (int round = 0; round < fit_rounds; ++round) {
     for (float* const each : sums.row)
       for (int x = 0; x < columns; ++x) each[x] = 0;
     const int first = larger(-fit_reach, -row), last = smaller(fit_reach, models.grid.rows - 1 - row);
     for (int dy = first; dy <= last; ++dy) add_neighbors(models, row, dy, sums);
-    const float *const s0 = sums.row[0], *const s1 = sums.row[1], *const s2 = sums.row[2],
-                       *const s3 = sums.row[3], *const s4 = sums.row[4], *const s5 = sums.row[5],
-                       *const s6 = sums.row[6], *const s7 = sums.row[7], *const s8 = sums.row[8],
-                       *const s9 = sums.row[9], *const s10 = sums.row[10], *const s11 = sums.row[11];
 #pragma GCC ivdep
-    for (int x = 0; x < columns; ++x) {
-      const FitSums sum{s0[x], s1[x], s2[x], s3[x], s4[x], s5[x], s6[x], s7[x], s8[x], s9[x], s10[x], s11[x]};
-      const AffineModel model = sum.fitted(u[x], v[x]);
-      model_u[x] = model.u, model_v[x] = model.v;
-      ux[x] = model.ux, uy[x] = model.uy, vx[x] = model.vx, vy[x] = model.vy;
-    }
+    for (int x = 0; x < columns; ++x) fitted.set(x, of[x].fitted(own.u[x], own.v[x]));
   }
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "steps/affine/models.hpp"
-#include "steps/affine/nearest.hpp"
 
 namespace parafield {
 
@@ -16,8 +15,7 @@ constexpr int most_spreads = 8;  ///< largest number of launches
 template <class Backend>
 SpreadScratch make_spread_scratch(Workspace& workspace, const SeedGrid& grid) {
   if constexpr (Backend::is_gpu) return {{}, {}, workspace.array<int>(most_spreads)};
-  const Size size{grid.columns, grid.rows};
-  return {workspace.image<std::int32_t>(size), workspace.image<std::int32_t>(size), nullptr};
+  return {workspace.image<std::int32_t>(grid.seeds()), workspace.image<std::int32_t>(grid.seeds()), nullptr};
 }
 
 /// Gives each seed without a match the model of its nearest match, extrapolated to the seed. Distances are

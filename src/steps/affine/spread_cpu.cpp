@@ -76,9 +76,7 @@ void spread_models(Backend& cpu, const AffineModels& models, const SpreadScratch
       changed |= take_along_row(right.row(row), columns, nearest.row(row));
     }
   }
-  cpu.rows(rows, [=](int row) {
-    for (int column = 0; column < columns; ++column) take_nearest(models, column, row);
-  });
+  cpu.pixels(models.grid.seeds(), [=](int column, int row) { take_nearest(models, column, row); });
 }
 
 PF_STEP(spread_models<Cpu>);

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "core/cuda/backend.hpp"
-#include "core/cuda/kernel.cuh"
+#include "core/cuda/pixels.cuh"
 #include "steps/affine/spread.hpp"
 
 // In each launch, each block lets the matches spread over its tile in shared memory until nothing there
-// changes. One launch thus carries matches across a whole tile, and 8 launches across 8 tiles. A launch
-// returns immediately if the previous one changed nothing. If the last launch still changed something, a
-// single block finishes the rest. That is slow, but paths across more than 8 tiles (256 x 128 seeds) are
-// rare. The result is therefore always the stable assignment.
+// changes. A launch returns immediately if the previous one changed nothing. If the last launch still changed
+// something, a single block finishes the rest, so the result is always the stable assignment. That is slow,
+// but paths across more than 8 tiles (256 x 128 seeds) are rare.
 //
 // Lower bound: a seed reads 20 bytes and writes 8 in each launch that changes it: 0.8 MB for 1242x375 with a
 // seed every 4 px, which stays in the cache. The time is dominated by dependent steps: about 0.1 us for each
@@ -108,14 +106,6 @@ __global__ void __launch_bounds__(finish_threads)
   }
 }
 
-__global__ void __launch_bounds__(spread_threads)
-    take_nearest_kernel(const __grid_constant__ AffineModels models) {
-  begin_kernel();
-  const int column = int(blockIdx.x) * spread_width + int(threadIdx.x),
-            row = int(blockIdx.y) * spread_height + int(threadIdx.y);
-  if (column < models.grid.columns && row < models.grid.rows) take_nearest(models, column, row);
-}
-
 }  // namespace
 
 template <class Backend>
@@ -129,7 +119,8 @@ void spread_models(Backend& cuda, const AffineModels& models, const SpreadScratc
   if (launches > 1)
     cuda.launch(finish_spread_kernel, dim3(1), dim3(finish_threads), 0, models,
                 scratch.changed + launches - 1);
-  cuda.launch(take_nearest_kernel, tiles, block, 0, models);
+  for_pixels<spread_width, spread_height>(
+      cuda, models.grid.seeds(), [=] __device__(int column, int row) { take_nearest(models, column, row); });
 }
 
 PF_STEP(spread_models<Cuda>);

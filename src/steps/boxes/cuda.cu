@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/cuda/backend.hpp"
+#include "core/cuda/pixels.cuh"
 #include "steps/boxes/boxes.hpp"
 #include "steps/components/components.cuh"
 
@@ -57,32 +57,6 @@ __global__ void join_regions_kernel(MaskLinks linked, int* labels) {
   join_pair(linked, size, size.width, labels, int(blockIdx.x * blockDim.x + threadIdx.x));
 }
 
-/// Adds the values of each tile's roots to the region's root. A region's root is only added to, never added
-/// elsewhere.
-__global__ void merge_regions_kernel(RegionPlanes planes, int pixels) {
-  begin_kernel();
-  const int i = int(blockIdx.x * blockDim.x + threadIdx.x);
-  if (i >= pixels) return;
-  const int area = planes.area[i];
-  if (area == 0) return;
-  const int root = root_of(planes.labels, i);
-  if (root == i) return;
-  atomicAdd(&planes.area[root], area);
-  atomicMin(&planes.left[root], planes.left[i]);
-  atomicMax(&planes.right[root], planes.right[i]);
-  atomicMax(&planes.bottom[root], planes.bottom[i]);
-}
-
-__global__ void list_regions_kernel(RegionPlanes planes, Size size, int min_area, RegionList list) {
-  begin_kernel();
-  const int i = int(blockIdx.x * blockDim.x + threadIdx.x);
-  if (i >= size.width * size.height) return;
-  const int area = planes.area[i];
-  if (area == 0 || area < min_area || planes.labels[i] != i) return;
-  list.regions[atomicAdd(list.count, 1)] = {
-      i, planes.left[i], i / size.width, planes.right[i], planes.bottom[i], area};
-}
-
 }  // namespace
 
 template <class Backend>
@@ -91,16 +65,29 @@ void find_regions(Backend& cuda, View<const std::uint8_t> mask, int min_area, in
   const int pixels = size.width * size.height, pairs = pairs_of_tiles(size);
   const RegionPlanes planes{scratch, scratch + std::size_t(pixels), scratch + 2 * std::size_t(pixels),
                             scratch + 3 * std::size_t(pixels), scratch + 4 * std::size_t(pixels)};
-  const dim3 tiles(blocks_for(size.width, ComponentTile::width),
-                   blocks_for(size.height, ComponentTile::height));
-  const dim3 block(256), grid(blocks_for(pixels, 256));
   const MaskLinks linked{mask};
-  cuda.launch_input(label_regions_kernel, tiles, dim3(ComponentTile::width, ComponentTile::height), linked,
+  cuda.launch_input(label_regions_kernel, ComponentTile::tiles_over(size), ComponentTile::block(), linked,
                     planes, list.count);
   if (pairs > 0)
-    cuda.launch_input(join_regions_kernel, dim3(blocks_for(pairs, 256)), block, linked, planes.labels);
-  cuda.launch(merge_regions_kernel, grid, block, 0, planes, pixels);
-  cuda.launch(list_regions_kernel, grid, block, 0, planes, size, min_area, list);
+    cuda.launch_input(join_regions_kernel, dim3(blocks_for(pairs, 256)), dim3(256), linked, planes.labels);
+  // Adds the values of each tile's roots to the region's root. A region's root is only added to, never added
+  // elsewhere.
+  for_pixels<256, 1>(cuda, {pixels, 1}, [=] __device__(int i, int) {
+    const int area = planes.area[i];
+    if (area == 0) return;
+    const int root = root_of(planes.labels, i);
+    if (root == i) return;
+    atomicAdd(&planes.area[root], area);
+    atomicMin(&planes.left[root], planes.left[i]);
+    atomicMax(&planes.right[root], planes.right[i]);
+    atomicMax(&planes.bottom[root], planes.bottom[i]);
+  });
+  for_pixels<256, 1>(cuda, {pixels, 1}, [=] __device__(int i, int) {
+    const int area = planes.area[i];
+    if (area == 0 || area < min_area || planes.labels[i] != i) return;
+    list.regions[atomicAdd(list.count, 1)] = {
+        i, planes.left[i], i / size.width, planes.right[i], planes.bottom[i], area};
+  });
 }
 
 PF_STEP(find_regions<Cuda>);

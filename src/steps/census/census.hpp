@@ -24,6 +24,17 @@ PF_HD std::uint32_t census_of(At at) {
   return bits;
 }
 
+/// Census transform of a row on the CPU, from the five rows around it.
+PF_HD void census_row(const float* const (&rows)[5], int width, std::uint32_t* out) {
+  const auto near_border = [&](int x) {
+    return census_of([&](int dx, int dy) { return rows[dy + 2][clamp(x + dx, 0, width - 1)]; });
+  };
+  const int end = larger(2, width - 2);
+  for (int x = 0; x < smaller(2, width); ++x) out[x] = near_border(x);
+  for (int x = 2; x < end; ++x) out[x] = census_of([&](int dx, int dy) { return rows[dy + 2][x + dx]; });
+  for (int x = end; x < width; ++x) out[x] = near_border(x);
+}
+
 /// Replaces the transform of a pixel outside the image if a match there must cost more than any other.
 constexpr std::uint32_t no_census = 1u << 31;
 

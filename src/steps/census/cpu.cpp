@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/cpu/backend.hpp"
-#include "steps/census/row.hpp"
+#include "steps/census/census.hpp"
 
 namespace parafield {
 

@@ -33,6 +33,11 @@ struct ComponentTile {
   static constexpr int width = 32, height = 16, pixels = width * height;
   static constexpr unsigned all_lanes = 0xffffffffu;
 
+  static dim3 tiles_over(Size size) {
+    return {blocks_for(size.width, width), blocks_for(size.height, height)};
+  }
+  static dim3 block() { return {width, height}; }
+
   int label[pixels];  ///< indices within the tile
   unsigned lefts_of_row[height];
 

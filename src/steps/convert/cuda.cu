@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/cuda/backend.hpp"
-#include "core/cuda/kernel.cuh"
+#include "core/cuda/pixels.cuh"
 #include "steps/convert/convert.hpp"
 
 namespace parafield {
@@ -28,18 +27,6 @@ __global__ void convert_kernel(Frame frame0, Frame frame1, View<float> luma0, Vi
   }
 }
 
-__global__ void convert_color_kernel(Frame frame, View<float> red, View<float> green, View<float> blue) {
-  begin_kernel();
-  const int x = int(blockIdx.x * blockDim.x + threadIdx.x), y = int(blockIdx.y * blockDim.y + threadIdx.y);
-  if (x >= red.width || y >= red.height) return;
-  with_format(frame, [&]<class Sample, int Channels, int Red>(Scale scale) {
-    const Sample* row = row_of<Sample>(frame, y);
-    red(x, y) = channel_of(row, x, 0, Channels, Red, scale);
-    green(x, y) = channel_of(row, x, 1, Channels, Red, scale);
-    blue(x, y) = channel_of(row, x, 2, Channels, Red, scale);
-  });
-}
-
 }  // namespace
 
 template <class Backend>
@@ -52,8 +39,15 @@ void convert(Backend& cuda, const Frame* frames, const View<float>* luma, int co
 
 template <class Backend>
 void convert_color(Backend& cuda, const Frame& frame, const View<float>* red_green_blue) {
-  cuda.launch_input(convert_color_kernel, dim3(blocks_for(frame.width, 32), blocks_for(frame.height, 8)),
-                    dim3(32, 8), frame, red_green_blue[0], red_green_blue[1], red_green_blue[2]);
+  const View<float> red = red_green_blue[0], green = red_green_blue[1], blue = red_green_blue[2];
+  for_input_pixels(cuda, red.size(), [=] __device__(int x, int y) {
+    with_format(frame, [&]<class Sample, int Channels, int Red>(Scale scale) {
+      const Sample* row = row_of<Sample>(frame, y);
+      red(x, y) = channel_of(row, x, 0, Channels, Red, scale);
+      green(x, y) = channel_of(row, x, 1, Channels, Red, scale);
+      blue(x, y) = channel_of(row, x, 2, Channels, Red, scale);
+    });
+  });
 }
 
 PF_STEP(convert<Cuda>);

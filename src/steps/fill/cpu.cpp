@@ -14,7 +14,7 @@ void fill_row(Row row, const std::uint8_t* valid, int width) {
     while (right < width && !valid[right]) ++right;
     if (left < 0 && right >= width) return;
     const int source = source_of(row, left, right, width);
-    for (; x < right; ++x) row.copy(source, x);
+    for (; x < right; ++x) copy_pixel(row, source, x);
   }
 }
 

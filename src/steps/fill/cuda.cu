@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(lanes* warps) fill_kernel(Planes planes, View<
     const int left = lower ? x0 + highest_bit(lower) : before;
     const int right = upper ? x0 + lowest_bit(upper) : after;
     const bool is_valid = (bits >> lane & 1) != 0, has_source = left >= 0 || right < width;
-    if (x < width && !is_valid && has_source) row.copy(source_of(row, left, right, width), x);
+    if (x < width && !is_valid && has_source) copy_pixel(row, source_of(row, left, right, width), x);
   }
 }
 

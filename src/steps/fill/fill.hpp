@@ -13,22 +13,13 @@ namespace parafield {
 template <class Backend, class Planes>
 void fill_from_row(Backend& backend, Planes planes, View<const std::uint8_t> valid);
 
-struct DisparityRow {
-  float* d;
+PF_HD float* row_of(View<float> disparities, int y) { return disparities.row(y); }
+PF_HD float size_at(const float* d, int x) { return d[x]; }
+PF_HD void copy_pixel(float* d, int from, int to) { d[to] = d[from]; }
 
-  PF_HD float size_at(int x) const { return d[x]; }
-  PF_HD void copy(int from, int to) const { d[to] = d[from]; }
-};
-
-struct FlowRow {
-  float *u, *v;
-
-  PF_HD float size_at(int x) const { return fma(u[x], u[x], v[x] * v[x]); }
-  PF_HD void copy(int from, int to) const {
-    u[to] = u[from];
-    v[to] = v[from];
-  }
-};
+PF_HD FlowRow row_of(FlowPlanes flow, int y) { return flow.row(y); }
+PF_HD float size_at(const FlowRow& flow, int x) { return fma(flow.u[x], flow.u[x], flow.v[x] * flow.v[x]); }
+PF_HD void copy_pixel(const FlowRow& flow, int from, int to) { flow.set(to, flow[from]); }
 
 /// The column that fills a pixel between the valid columns left < right. One of them may be missing: then it
 /// is -1 or `width`.
@@ -36,10 +27,7 @@ template <class Row>
 PF_HD int source_of(Row row, int left, int right, int width) {
   if (left < 0) return right;
   if (right >= width) return left;
-  return row.size_at(right) < row.size_at(left) ? right : left;
+  return size_at(row, right) < size_at(row, left) ? right : left;
 }
-
-PF_HD DisparityRow row_of(View<float> disparities, int y) { return {disparities.row(y)}; }
-PF_HD FlowRow row_of(FlowPlanes flow, int y) { return {flow.u.row(y), flow.v.row(y)}; }
 
 }  // namespace parafield

@@ -84,8 +84,7 @@ PF_HD void products_part(const Tile& tile, int y, int begin, int end, float* __r
               *below2 = frame0.row(clamp(y + 2, 0, height - 1));
   const float *u = tile.in.u.row(y), *v = tile.in.v.row(y);
   const float robust2 = Robust ? tile.p.robust2 : 0, line = float(y);
-  if (Robust && !(robust2 > 0))
-    __builtin_unreachable();  // a branch in the loop would prevent vectorization
+  if (Robust && !(robust2 > 0)) __builtin_unreachable();  // a branch in the loop would prevent vectorization
   const float* pixels = frame1.data;
   const int pitch = int(frame1.stride());
 #pragma GCC ivdep
@@ -95,12 +94,7 @@ PF_HD void products_part(const Tile& tile, int y, int begin, int end, float* __r
     const float gy = derivative(above2[x], above[x], below[x], below2[x]);
     const Match match = locate(float(x) + u[x], line + v[x], width, height);
     const float e = sample(pixels, pitch, width, height, match) - row[x];
-    const NormalEquations part = normal_equations(gx, gy, e, match.inside, u[x], v[x], robust2);
-    out[x] = part.xx;
-    out[stride + x] = part.xy;
-    out[2 * stride + x] = part.yy;
-    out[3 * stride + x] = part.xt;
-    out[4 * stride + x] = part.yt;
+    normal_equations(gx, gy, e, match.inside, u[x], v[x], robust2).store(out + x, stride);
   }
 }
 
@@ -145,8 +139,7 @@ void solve_row(const Tile& tile, int y) {
   float* __restrict out_u = tile.out.u.row(y) + x0, * __restrict out_v = tile.out.v.row(y) + x0;
   const float alpha = tile.p.alpha;
   for (int x = 0; x < count; ++x) {
-    const NormalEquations sum{sums[x], sums[stride + x], sums[2 * stride + x], sums[3 * stride + x],
-                              sums[4 * stride + x]};
+    const NormalEquations sum = NormalEquations::load(sums + x, stride);
     const Motion solution = solve(sum, u[x], v[x], alpha, width, height);
     out_u[x] = solution.u;
     out_v[x] = solution.v;

@@ -14,16 +14,10 @@
 //
 // Lower bound: a solution reads 16 bytes per pixel (two frames, u, v), writes 8, and takes about 190
 // operations (60 for the products, 2 * 5 * 10 additions at window 11, 30 to solve). At 1920x1080, an H100
-// (3.0 TB/s) needs 17 us for the bytes and 12 us for the operations. The finest level takes 42 us, so it
-// reaches 40 %, with 328 instructions per pixel: 127 for the products (of 1.34 times as many pixels, because
-// tiles overlap), 74 for the sums along rows, and 127 for the sums along columns and solving. Schedulers
-// issue in 60 % of the cycles, and the L1 cache is busy in 64 %. Frames and flow (50 MB) do not stay in the
-// L2 cache.
-//
-// With small tiles, levels of 80x60, 160x120 and 320x240 take 1.6, 1.9 and 2.9 us; with large tiles, 2.7, 3.0
-// and 3.8 us. Of the 1.6 us, about 0.6 pass between two kernels; 0.5 are the products (two dependent reads),
-// 0.2 the sums along rows, and 0.4 the rest.
-
+// (3.0 TB/s) needs 17 us for the bytes and 12 us for the operations. The finest level takes 42 us, or 40 %,
+// with 328 instructions per pixel: 127 for the products (of 1.34 times as many pixels, because tiles
+// overlap), 74 for the sums along rows, and 127 for the rest. With small tiles, levels of 80x60, 160x120 and
+// 320x240 take 1.6, 1.9 and 2.9 us instead of 2.7, 3.0 and 3.8.
 namespace parafield {
 namespace {
 
@@ -51,6 +45,15 @@ int choose_tile_rows(Cuda& cuda, Size size, const LeastSquares& p, bool whole_st
   return best;
 }
 
+/// Calls f.template operator()<FromCoarser, Robust>(), the arguments of the kernels that solve these inputs.
+template <class F>
+void with_kind(const Input& in, const LeastSquares& p, F f) {
+  if (p.robust2 > 0)
+    in.coarser.u ? f.template operator()<true, true>() : f.template operator()<false, true>();
+  else
+    in.coarser.u ? f.template operator()<true, false>() : f.template operator()<false, false>();
+}
+
 template <int Window, int Strip, int Threads>
 void launch_large(Cuda& cuda, const Input& in, const LeastSquares& p, FlowPlanes out, Trust trust,
                   int tile_rows) {
@@ -60,12 +63,9 @@ void launch_large(Cuda& cuda, const Input& in, const LeastSquares& p, FlowPlanes
     const dim3 grid(blocks_for(in.width, tile_width), blocks_for(in.height, tile_rows));
     cuda.launch(kernel, grid, dim3(Threads), bytes, in, p, out, trust, tile_rows);
   };
-  if (p.robust2 > 0)
-    launch(in.coarser.u ? least_squares_kernel<Window, Strip, Threads, true, true>
-                        : least_squares_kernel<Window, Strip, Threads, false, true>);
-  else
-    launch(in.coarser.u ? least_squares_kernel<Window, Strip, Threads, true, false>
-                        : least_squares_kernel<Window, Strip, Threads, false, false>);
+  with_kind(in, p, [&]<bool FromCoarser, bool Robust>() {
+    launch(least_squares_kernel<Window, Strip, Threads, FromCoarser, Robust>);
+  });
 }
 
 template <int Window>
@@ -97,12 +97,9 @@ bool launch_small(Cuda& cuda, const Input& in, const LeastSquares& p, FlowPlanes
     cuda.share_memory(address, 50);
     cuda.launch(kernel, grid, dim3(Shape::threads), bytes, in, p, out, trust, follows);
   };
-  if (p.robust2 > 0)
-    launch(in.coarser.u ? least_squares_small_kernel<Shape, Window, true, true>
-                        : least_squares_small_kernel<Shape, Window, false, true>);
-  else
-    launch(in.coarser.u ? least_squares_small_kernel<Shape, Window, true, false>
-                        : least_squares_small_kernel<Shape, Window, false, false>);
+  with_kind(in, p, [&]<bool FromCoarser, bool Robust>() {
+    launch(least_squares_small_kernel<Shape, Window, FromCoarser, Robust>);
+  });
   return true;
 }
 

@@ -65,12 +65,7 @@ struct Products {
       const NormalEquations part =
           normal_equations(slopes.x[k], slopes.y[k], e, place[k].inside, u[k], v[k], Robust ? robust2 : 0.0f);
       if (!has_row(row, k)) break;
-      float* const here = to + k * layout.pitch();
-      here[0] = part.xx;
-      here[rows.plane] = part.xy;
-      here[2 * rows.plane] = part.yy;
-      here[3 * rows.plane] = part.xt;
-      here[4 * rows.plane] = part.yt;
+      part.store(to + k * layout.pitch(), rows.plane);
     }
   }
 

@@ -44,6 +44,16 @@ void least_squares_step(Backend& backend, View<const float> frame0, View<const f
 struct NormalEquations {
   static constexpr int count = 5;
   float xx, xy, yy, xt, yt;
+
+  /// From and to memory, where the five are `apart` floats from each other.
+  template <class Offset>
+  PF_HD static NormalEquations load(const float* from, Offset apart) {
+    return {from[0], from[apart], from[2 * apart], from[3 * apart], from[4 * apart]};
+  }
+  template <class Offset>
+  PF_HD void store(float* to, Offset apart) const {
+    to[0] = xx, to[apart] = xy, to[2 * apart] = yy, to[3 * apart] = xt, to[4 * apart] = yt;
+  }
 };
 
 /// Approximate number of columns in a tile. The CPU processes a level in tiles so that the rows under the

@@ -115,12 +115,7 @@ struct SmallSolution {
       const float e = mixed(neighbors[k], place[k]) - slopes.luma[k];
       const NormalEquations part = normal_equations(slopes.x[k], slopes.y[k], e, place[k].inside, u[k], v[k],
                                                     Robust ? p.robust2 : 0.0f);
-      float* const here = tile.products + (row + k) * Tile::pitch + column;
-      here[0] = part.xx;
-      here[Tile::plane] = part.xy;
-      here[2 * Tile::plane] = part.yy;
-      here[3 * Tile::plane] = part.xt;
-      here[4 * Tile::plane] = part.yt;
+      part.store(tile.products + (row + k) * Tile::pitch + column, Tile::plane);
     }
   }
 
@@ -154,9 +149,7 @@ struct SmallSolution {
   __device__ __forceinline__ void solve_pixel(int i, const FlowPlanes& out, const Trust& trust) const {
     const int column = i % Shape::width, x = x0 + column, y = y0 + int(unsigned(i) / unsigned(Shape::width));
     if (x >= in.width || y >= in.height) return;
-    const float* const of = tile.products + i;
-    const NormalEquations sum{of[0], of[Shape::pixels], of[2 * Shape::pixels], of[3 * Shape::pixels],
-                              of[4 * Shape::pixels]};
+    const NormalEquations sum = NormalEquations::load(tile.products + i, Shape::pixels);
     const Motion solution = solve(sum, tile.u[i], tile.v[i], p.alpha, in.width, in.height);
     const unsigned at = unsigned(y * in.pitch + x);
     out.u.data[at] = solution.u;

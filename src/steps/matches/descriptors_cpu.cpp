@@ -98,19 +98,12 @@ void pool_gradients(int y, Size size, const Rings& rings) {
 /// Interleaves each pixel's bytes from rows of one direction each.
 void join_directions(const std::uint8_t* bytes, std::ptrdiff_t columns, int width, std::uint8_t* words) {
   const std::uint8_t* row[directions];
+  PF_UNROLL
   for (int k = 0; k < directions; ++k) row[k] = bytes + k * columns;
-  const std::uint8_t *const a = row[0], *const b = row[1], *const c = row[2], *const d = row[3],
-                            *const e = row[4], *const f = row[5], *const g = row[6], *const h = row[7];
 #pragma GCC ivdep
   for (int x = 0; x < width; ++x) {
-    words[8 * x] = a[x];
-    words[8 * x + 1] = b[x];
-    words[8 * x + 2] = c[x];
-    words[8 * x + 3] = d[x];
-    words[8 * x + 4] = e[x];
-    words[8 * x + 5] = f[x];
-    words[8 * x + 6] = g[x];
-    words[8 * x + 7] = h[x];
+    PF_UNROLL
+    for (int k = 0; k < directions; ++k) words[directions * x + k] = row[k][x];
   }
 }
 

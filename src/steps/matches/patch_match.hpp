@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "core/condition.hpp"
+#include "core/backend_interface.hpp"
 #include "steps/matches/seeds.hpp"
 
 /// Coarse-to-fine PatchMatch between two frames, in both directions, on a grid of seeds (Hu, Song, Li:
@@ -46,10 +46,15 @@ struct Matches {
   SeedGrid grid;
   View<float> u, v;  ///< one value per seed; flow in px
   View<std::uint8_t> valid;
+
+  PF_HD Motion flow(int column, int row) const { return {u(column, row), v(column, row)}; }
+  PF_HD void set(int column, int row, const Motion& flow) const {
+    u(column, row) = flow.u, v(column, row) = flow.v;
+  }
 };
 
 inline Matches make_matches(Workspace& workspace, const SeedGrid& grid) {
-  const Size seeds{grid.columns, grid.rows};
+  const Size seeds = grid.seeds();
   return {grid, workspace.image<float>(seeds), workspace.image<float>(seeds),
           workspace.image<std::uint8_t>(seeds)};
 }

@@ -144,31 +144,27 @@ void search_level(Backend& cpu, const LevelSearch& search) {
 template <class Backend>
 void check_matches(Backend& cpu, const MatchLevel& finest, int first, const MatchCheck& check,
                    const Matches& matches) {
-  cpu.rows(finest.grid.rows, [&](int row) {
-    for (int column = 0; column < finest.grid.columns; ++column) {
-      const Seed seed(finest, first, column, row);
-      const SeedMatch match = finest.matches[first][seed.number];
-      matches.u(column, row) = float(match.u);
-      matches.v(column, row) = float(match.v);
-      matches.valid(column, row) = match.cost < outside_cost && texture(seed.patch) >= least_patch_texture &&
-                                   is_finite(check.luma0(seed.x, seed.y)) &&
-                                   is_finite(check.luma1(seed.x + match.u, seed.y + match.v)) &&
-                                   comes_back(finest, first, seed.x, seed.y, match, check.distance2);
-    }
+  cpu.pixels(finest.grid.seeds(), [&](int column, int row) {
+    const Seed seed(finest, first, column, row);
+    const SeedMatch match = finest.matches[first][seed.number];
+    matches.set(column, row, {float(match.u), float(match.v)});
+    matches.valid(column, row) = match.cost < outside_cost && texture(seed.patch) >= least_patch_texture &&
+                                 is_finite(check.luma0(seed.x, seed.y)) &&
+                                 is_finite(check.luma1(seed.x + match.u, seed.y + match.v)) &&
+                                 comes_back(finest, first, seed.x, seed.y, match, check.distance2);
   });
 }
 
 template <class Backend>
 void fit_matches(Backend& cpu, const MatchLevel& finest, int first, const Matches& matches) {
-  cpu.rows(finest.grid.rows, [&](int row) {
-    for (int column = 0; column < finest.grid.columns; ++column) {
-      if (!matches.valid(column, row)) continue;
-      const Seed seed(finest, first, column, row);
-      const auto [u, v, cost] = finest.matches[first][seed.number];
-      if (!is_inner(finest.grid, seed.x + u, seed.y + v)) continue;
-      matches.u(column, row) = float(u) + fitted(seed.cost(u - 1, v), cost, seed.cost(u + 1, v));
-      matches.v(column, row) = float(v) + fitted(seed.cost(u, v - 1), cost, seed.cost(u, v + 1));
-    }
+  cpu.pixels(finest.grid.seeds(), [&](int column, int row) {
+    if (!matches.valid(column, row)) return;
+    const Seed seed(finest, first, column, row);
+    const auto [u, v, cost] = finest.matches[first][seed.number];
+    if (!is_inner(finest.grid, seed.x + u, seed.y + v)) return;
+    matches.set(column, row,
+                {float(u) + fitted(seed.cost(u - 1, v), cost, seed.cost(u + 1, v)),
+                 float(v) + fitted(seed.cost(u, v - 1), cost, seed.cost(u, v + 1))});
   });
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/cuda/backend.hpp"
-#include "core/cuda/kernel.cuh"
+#include "core/cuda/pixels.cuh"
 #include "steps/matches/patch_match.hpp"
 #include "steps/matches/patches.cuh"
 
@@ -12,10 +11,7 @@
 // Lower bound: at 1242x375 with stride 4, the finest level has 29140 seeds and the other levels have a third
 // of that. With 11 matches in each of 4 iterations, in both directions, 3.5 million patches of 128 bytes are
 // compared. These 450 MB take an H100 80 us from its L2 cache (5.5 TB/s), and a fifth of that from the L1
-// cache, which holds most of them. The 64 instructions per patch take 8 us. There are 18 launches of 1 to 2
-// us each. An iteration on a level of 80x60 or 160x120 took 2 to 3.5 us on an H100 in a solve at 640x480
-// (commit 06dd96d, where each lane read a patch alone).
-
+// cache, which holds most of them. The 64 instructions per patch take 8 us, and 18 launches 1 to 2 us each.
 namespace parafield {
 namespace {
 
@@ -38,7 +34,8 @@ struct SeedOfGroup {
 /// Threads per block on the coarsest level: small blocks spread over more SMs.
 constexpr int start_threads = 64;
 
-__device__ int group_of(int size) { return (int(blockIdx.x) * block_threads + int(threadIdx.x)) / size; }
+/// Index of the eight lanes' seed.
+__device__ int group_of_lanes() { return (int(blockIdx.x) * block_threads + int(threadIdx.x)) / patch_lanes; }
 
 __global__ void __launch_bounds__(start_threads)
     start_matches_kernel(const __grid_constant__ MatchLevel level, int starts) {
@@ -166,7 +163,7 @@ __global__ void __launch_bounds__(block_threads)
   const int way = int(blockIdx.y);
   improve_seed<few_tries>(level.grid, level.frames[way], level.frames[1 - way],
                           CoarserMatches{coarser.matches[way], coarser.grid, level.grid}, search,
-                          way == 0 ? there : back, group_of(patch_lanes));
+                          way == 0 ? there : back, group_of_lanes());
 }
 
 __global__ void __launch_bounds__(block_threads)
@@ -176,7 +173,7 @@ __global__ void __launch_bounds__(block_threads)
   const int way = int(blockIdx.y);
   improve_seed<few_tries>(level.grid, level.frames[way], level.frames[1 - way],
                           FoundMatches{level.matches[way]}, search, way == 0 ? there : back,
-                          group_of(patch_lanes));
+                          group_of_lanes());
 }
 
 /// Number of seeds that a single block can search in all iterations.
@@ -199,39 +196,6 @@ __global__ void __launch_bounds__(few_threads)
   __syncthreads();
   if (thread < count)
     search.matches_after(search.iterations)[way][thread] = matches[search.iterations % 2][thread];
-}
-
-__global__ void __launch_bounds__(block_threads)
-    check_matches_kernel(const __grid_constant__ MatchLevel finest, int first, MatchCheck check,
-                         Matches matches) {
-  begin_kernel();
-  const SeedOfGroup seed(finest.grid, group_of(1));
-  if (!seed.exists) return;
-  const SeedMatch match = finest.matches[first][seed.number];
-  matches.u(seed.column, seed.row) = float(match.u);
-  matches.v(seed.column, seed.row) = float(match.v);
-  matches.valid(seed.column, seed.row) =
-      match.cost < outside_cost &&
-      SeedPatch(finest.frames[first], seed.x, seed.y).texture() >= least_patch_texture &&
-      is_finite(check.luma0(seed.x, seed.y)) && is_finite(check.luma1(seed.x + match.u, seed.y + match.v)) &&
-      comes_back(finest, first, seed.x, seed.y, match, check.distance2);
-}
-
-__global__ void __launch_bounds__(block_threads)
-    fit_matches_kernel(const __grid_constant__ MatchLevel finest, int first, Matches matches) {
-  begin_kernel();
-  const SeedGrid grid = finest.grid;
-  const SeedOfGroup seed(grid, group_of(1));
-  if (!seed.exists || !matches.valid(seed.column, seed.row)) return;
-  const auto [u, v, cost] = finest.matches[first][seed.number];
-  const int x = seed.x + u, y = seed.y + v;
-  if (!is_inner(grid, x, y)) return;
-  const SeedPatch patch(finest.frames[first], seed.x, seed.y);
-  const Descriptors to = finest.frames[1 - first];
-  matches.u(seed.column, seed.row) =
-      float(u) + fitted(patch.cost(grid, to, x - 1, y), cost, patch.cost(grid, to, x + 1, y));
-  matches.v(seed.column, seed.row) =
-      float(v) + fitted(patch.cost(grid, to, x, y - 1), cost, patch.cost(grid, to, x, y + 1));
 }
 
 /// counts[0]: number of missed seeds so far; counts[1]: number of blocks that have added theirs. The last
@@ -263,11 +227,6 @@ __global__ void __launch_bounds__(block_threads)
   decide(missed, are_many_missed(int(atomicExch(counts, 0u)), grid.count()));
 }
 
-/// Blocks for all seeds of a level, with `threads` threads per seed, in one or both directions.
-dim3 blocks_of(const SeedGrid& grid, int threads, unsigned ways) {
-  return dim3(blocks_for(grid.count(), block_threads / threads), ways);
-}
-
 }  // namespace
 
 template <class Backend>
@@ -281,31 +240,51 @@ void search_level(Backend& cuda, const LevelSearch& search) {
                 search);
     return cuda.hold_next_for_throughput();
   }
+  const dim3 blocks(blocks_for(grid.count(), block_threads / patch_lanes), 2), block(block_threads);
   for (int i = 0; i < search.iterations; ++i) {
     SeedMatch* const* const found = search.matches_after(i + 1);
     if (i == 0 && !search.starts_alone) {
-      cuda.launch(refine_matches_kernel, blocks_of(grid, patch_lanes, 2), dim3(block_threads), 0,
-                  search.coarser, search.level, search.step(i), found[0], found[1]);
+      cuda.launch(refine_matches_kernel, blocks, block, 0, search.coarser, search.level, search.step(i),
+                  found[0], found[1]);
       continue;
     }
     MatchLevel from = search.level;
     from.matches[0] = search.matches_after(i)[0], from.matches[1] = search.matches_after(i)[1];
-    cuda.launch(improve_matches_kernel, blocks_of(grid, patch_lanes, 2), dim3(block_threads), 0, from,
-                search.step(i), found[0], found[1]);
+    cuda.launch(improve_matches_kernel, blocks, block, 0, from, search.step(i), found[0], found[1]);
   }
 }
 
 template <class Backend>
 void check_matches(Backend& cuda, const MatchLevel& finest, int first, const MatchCheck& check,
                    const Matches& matches) {
-  cuda.launch(check_matches_kernel, blocks_of(finest.grid, 1, 1), dim3(block_threads), 0, finest, first,
-              check, matches);
+  for_pixels<block_threads, 1>(cuda, {finest.grid.count(), 1}, [=] __device__(int i, int) {
+    const SeedOfGroup seed(finest.grid, i);
+    const SeedMatch match = finest.matches[first][seed.number];
+    matches.set(seed.column, seed.row, {float(match.u), float(match.v)});
+    matches.valid(seed.column, seed.row) =
+        match.cost < outside_cost &&
+        SeedPatch(finest.frames[first], seed.x, seed.y).texture() >= least_patch_texture &&
+        is_finite(check.luma0(seed.x, seed.y)) &&
+        is_finite(check.luma1(seed.x + match.u, seed.y + match.v)) &&
+        comes_back(finest, first, seed.x, seed.y, match, check.distance2);
+  });
 }
 
 template <class Backend>
 void fit_matches(Backend& cuda, const MatchLevel& finest, int first, const Matches& matches) {
-  cuda.launch(fit_matches_kernel, blocks_of(finest.grid, 1, 1), dim3(block_threads), 0, finest, first,
-              matches);
+  for_pixels<block_threads, 1>(cuda, {finest.grid.count(), 1}, [=] __device__(int i, int) {
+    const SeedGrid grid = finest.grid;
+    const SeedOfGroup seed(grid, i);
+    if (!matches.valid(seed.column, seed.row)) return;
+    const auto [u, v, cost] = finest.matches[first][seed.number];
+    const int x = seed.x + u, y = seed.y + v;
+    if (!is_inner(grid, x, y)) return;
+    const SeedPatch patch(finest.frames[first], seed.x, seed.y);
+    const Descriptors to = finest.frames[1 - first];
+    matches.set(seed.column, seed.row,
+                {float(u) + fitted(patch.cost(grid, to, x - 1, y), cost, patch.cost(grid, to, x + 1, y)),
+                 float(v) + fitted(patch.cost(grid, to, x, y - 1), cost, patch.cost(grid, to, x, y + 1))});
+  });
 }
 
 template <class Backend>

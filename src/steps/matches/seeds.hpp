@@ -11,6 +11,7 @@ struct SeedGrid {
   int stride = 1, columns = 0, rows = 0;
 
   PF_HD int count() const { return columns * rows; }
+  PF_HD Size seeds() const { return {columns, rows}; }
   PF_HD int x(int column) const { return smaller(stride / 2 + column * stride, width - 1); }
   PF_HD int y(int row) const { return smaller(stride / 2 + row * stride, height - 1); }
   /// Column of the seed nearest to column x of the level.
@@ -59,8 +60,7 @@ constexpr int most_starts = 512;
 inline int random_starts(const SeedGrid& grid) { return clamp((1 << 17) / grid.count(), 64, most_starts); }
 
 /// The search in iteration `iteration` of `iterations` on a level. Seeds try distant neighbors first.
-PF_HD SeedSearch seed_search(const SeedGrid& grid, int level, bool coarsest, int iteration,
-                             int iterations) {
+PF_HD SeedSearch seed_search(const SeedGrid& grid, int level, bool coarsest, int iteration, int iterations) {
   const int first = coarsest ? 4 : 2;
   return {iteration < iterations - 2 ? 1 << larger(0, first - iteration) : 1,
           coarsest ? larger(grid.width, grid.height) : random_radius,

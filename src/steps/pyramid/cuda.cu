@@ -11,16 +11,11 @@
 // shared memory.
 //
 // Lower bound: two gray frames of 1920x1080 with four levels are 4 MB to read and 22 MB to write, which takes
-// an H100 (3.0 TB/s) 9 us. Measured: 19.9 us, or 45 %, and 6.2 us at 640x480, where an empty launch takes 0.7
-// us. These times are for consecutive pyramids without other work. In a solve (lucas-kanade, 640x480) a block
-// takes 4.5 us: 2.5 to read and convert 1.9 times a tile's pixels, and 1.0, 0.4 and 0.7 for the levels. Alone
-// it takes 3.6, because reading then takes 1.6, probably because its code is in the cache. Measured at commit
-// 1a56dc5. Blocks of 704 threads take 25.4 us at 1920x1080 and 6.3 at 640x480; tiles of 32 rows take 22.5 and
-// 7.1.
+// an H100 (3.0 TB/s) 9 us. Measured at commit 1a56dc5: 19.9 us, or 45 %, and 6.2 us at 640x480. There, a block
+// of a solve takes 4.5 us: 2.5 to read and convert 1.9 times a tile's pixels, and 1.0, 0.4 and 0.7 for the
+// levels. Larger blocks and flatter tiles are slower.
 //
-// The next launch begins early, so that its blocks fit next to these blocks and spread evenly. Otherwise, the
-// blocks of lucas-kanade's first solution crowd on some SMs, and the following solutions' blocks do too (50.6
-// us per call at 640x480 instead of 50.0).
+// The next launch begins early, so that its blocks fit next to these blocks and spread evenly over the SMs.
 
 namespace parafield {
 namespace {

@@ -48,7 +48,7 @@ void remap_chunk(const Frame& frame, const float* x, const float* y, int count, 
 
 template <class Backend>
 void remap(Backend& cpu, const RemappedFrame& remapped) {
-  with_samples(remapped.frame.format, [&]<class Sample, int Channels, int Red>() {
+  with_format(remapped.frame, [&]<class Sample, int Channels, int Red>(Scale) {
     const RemappedFrame all = remapped;
     cpu.rows(all.x.height, [=](int y) {
       for (int x = 0; x < all.x.width; x += chunk)

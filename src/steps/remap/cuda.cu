@@ -10,7 +10,7 @@ __global__ void remap_kernel(RemappedFrame all) {
   begin_kernel();
   const int x = int(blockIdx.x * blockDim.x + threadIdx.x), y = int(blockIdx.y * blockDim.y + threadIdx.y);
   if (x >= all.x.width || y >= all.x.height) return;
-  with_samples(all.frame.format, [&]<class Sample, int Channels, int Red>() {
+  with_format(all.frame, [&]<class Sample, int Channels, int Red>(Scale) {
     constexpr int values = Channels == 1 ? 1 : 3;
     const Frame& frame = all.frame;
     const Match at = locate(all.x(x, y), all.y(x, y), frame.width, frame.height);

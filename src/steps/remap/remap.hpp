@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "core/views.hpp"
+#include "steps/convert/convert.hpp"
 #include "steps/warp/warp.hpp"
 
 namespace parafield {
@@ -39,32 +39,6 @@ PF_HD float remapped_value(float first, float right, float below, float last, fl
 /// Index in the frame of one of the result's channels. `red`: index of the frame's red channel, 0 or 2.
 PF_HD int channel_in_frame(int channel, int red) {
   return channel == 1 || red == 0 ? channel : red - channel;
-}
-
-/// Calls f.template operator()<Sample, channels, red>() for a frame's format.
-template <class F>
-PF_HD void with_samples(PixelFormat format, F f) {
-  using enum PixelFormat;
-  switch (format) {
-    case gray_u16:
-      return f.template operator()<unsigned short, 1, 0>();
-    case gray_f32:
-      return f.template operator()<float, 1, 0>();
-    case rgb_u8:
-      return f.template operator()<unsigned char, 3, 0>();
-    case rgb_u16:
-      return f.template operator()<unsigned short, 3, 0>();
-    case rgb_f32:
-      return f.template operator()<float, 3, 0>();
-    case bgr_u8:
-      return f.template operator()<unsigned char, 3, 2>();
-    case rgba_u8:
-      return f.template operator()<unsigned char, 4, 0>();
-    case bgra_u8:
-      return f.template operator()<unsigned char, 4, 2>();
-    default:
-      return f.template operator()<unsigned char, 1, 0>();
-  }
 }
 
 }  // namespace parafield

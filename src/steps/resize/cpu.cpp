@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "core/cpu/backend.hpp"
-#include "steps/resize/enlarge_row.hpp"
+#include "steps/resize/resize.hpp"
 
 namespace parafield {
+
 template <class Backend>
 void reduce_flow(Backend& cpu, View<const float> fine_u, View<const float> fine_v, int level,
                  FlowPlanes coarse) {
-  cpu.rows(coarse.u.height, [=](int y) {
-    for (int x = 0; x < coarse.u.width; ++x) {
-      coarse.u(x, y) = reduced_flow(fine_u, x, y, level);
-      coarse.v(x, y) = reduced_flow(fine_v, x, y, level);
-    }
+  cpu.pixels(coarse.u.size(), [=](int x, int y) {
+    coarse.set(x, y, {reduced_flow(fine_u, x, y, level), reduced_flow(fine_v, x, y, level)});
   });
 }
 

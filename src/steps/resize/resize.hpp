@@ -38,6 +38,21 @@ PF_HD float enlarged_flow(const float* top, const float* bottom, float share_y, 
                          interpolate(top[right], bottom[right], share_y), share_x);
 }
 
+/// Row y of one component of the fine level, on the CPU.
+PF_HD void enlarge_row(View<const float> coarse, int y, int width, float* __restrict out) {
+  const int last = coarse.width - 1;
+  const float *top = coarse.row(y >> 1), *bottom = coarse.row(smaller((y >> 1) + 1, coarse.height - 1));
+  const float share = 0.5f * float(y & 1);
+  const int pairs = smaller(last, width / 2);  // columns 2i and 2i + 1 use coarse columns i and i + 1
+  for (int i = 0; i < pairs; ++i) {
+    const float left = interpolate(top[i], bottom[i], share),
+                right = interpolate(top[i + 1], bottom[i + 1], share);
+    out[2 * i] = 2 * interpolate(left, right, 0.0f);
+    out[2 * i + 1] = 2 * interpolate(left, right, 0.5f);
+  }
+  for (int x = 2 * pairs; x < width; ++x) out[x] = enlarged_flow(top, bottom, share, x, last);
+}
+
 /// Both components at pixel (x, y) of the fine level.
 PF_HD Motion enlarged_flow(FlowPlanes coarse, int x, int y) {
   const int top = y >> 1, bottom = smaller(top + 1, coarse.u.height - 1), last = coarse.u.width - 1;

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "core/cpu/floats.hpp"
+#include "core/workspace.hpp"
 #include "steps/warp/warp.hpp"
 
 /// Rows of warped frames on the CPU. In an unnamed namespace, so that each instruction set has its own copy.
 namespace parafield {
 namespace {
-
-/// One row of a flow field.
-struct FlowRow {
-  const float *u, *v;
-};
 
 /// Number of columns whose matches are read together.
 constexpr int warp_block = 16;
@@ -30,14 +26,14 @@ inline void warp_pixels(View<const float> frame, FlowRow flow, float step, int y
 static_assert(warp_block == Floats::count);
 
 /// The matches of warp_block columns.
-struct Matches {
+struct BlockMatches {
   __m512i column, row;
   Floats share_x, share_y;
   __mmask16 inside;
 };
 
 /// The matches of warp_block columns from `begin` on.
-PF_FLOATS Matches locate_block(FlowRow flow, float step, int y, int begin, int width, int height) {
+PF_FLOATS BlockMatches locate_block(FlowRow flow, float step, int y, int begin, int width, int height) {
   const Floats zero(0.0f), right(float(width - 1)), bottom(float(height - 1));
   const Floats x = fma(Floats(step), Floats::load(flow.u + begin), Floats(float(begin)) + Floats::numbers()),
                line = fma(Floats(step), Floats::load(flow.v + begin), Floats(float(y)));
@@ -57,7 +53,7 @@ PF_FLOATS Matches locate_block(FlowRow flow, float step, int y, int begin, int w
 /// value comes from Size x Size pixels, which begin `before` columns and rows before the match; pixels beyond
 /// the border repeat the nearest pixel. along(pixels) combines the pixels of a row, down(rows) the rows.
 template <int Size, class Along, class Down>
-PF_FLOATS bool sample_block(View<const float> frame, const Matches& matches, int before, Along along,
+PF_FLOATS bool sample_block(View<const float> frame, const BlockMatches& matches, int before, Along along,
                             Down down, Floats& values) {
   constexpr int reads = 2 * Floats::count, most_rows = 8;
   const int width = frame.width, height = frame.height;
@@ -120,7 +116,7 @@ PF_FLOATS bool sample_block(View<const float> frame, const Matches& matches, int
 /// Bicubic values of a block; NaN outside the image. Returns false as sample_block does.
 PF_FLOATS bool warp_block_of(View<const float> frame, FlowRow flow, float step, int y, int begin,
                              float* out) {
-  const Matches matches = locate_block(flow, step, y, begin, frame.width, frame.height);
+  const BlockMatches matches = locate_block(flow, step, y, begin, frame.width, frame.height);
   const CubicShares<Floats> along = cubic_shares(matches.share_x), down = cubic_shares(matches.share_y);
   Floats values;
   if (!sample_block<4>(
@@ -136,7 +132,7 @@ PF_FLOATS bool warp_block_of(View<const float> frame, FlowRow flow, float step, 
 /// Returns false as sample_block does.
 PF_FLOATS bool compare_block(View<const float> frame, FlowRow flow, int y, int begin, const float* luma,
                              float most, std::uint8_t* close) {
-  const Matches matches = locate_block(flow, 1, y, begin, frame.width, frame.height);
+  const BlockMatches matches = locate_block(flow, 1, y, begin, frame.width, frame.height);
   const Floats share_x = matches.share_x, share_y = matches.share_y;
   Floats values;
   if (!sample_block<2>(

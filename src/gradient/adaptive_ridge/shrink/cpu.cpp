@@ -19,13 +19,10 @@ constexpr int spread_rows = 3, column_rows = spread_rows + 4 * 2 * 2, near_rows 
 static_assert(flow_rows + 2 <= RidgeRows::count);
 
 struct Band {
-  NormalPlanes normal;
-  View<const float> luma;
-  Cells cells;
-  Shrinkage p;
+  const ShrinkInput& in;
   float* scratch;
 
-  int width() const { return luma.width; }
+  int width() const { return in.luma.width; }
   float* row(int i) const { return scratch + i * ridge_pitch(width()) + ridge_margin; }
   /// Means of a row of cells: u, v, spread.
   float* mean(int which) const { return row(which); }
@@ -42,8 +39,8 @@ struct Band {
 /// Computes the means around cells `begin` to `end` - 1 of row y.
 template <bool Inside>
 void find_means(const Band& band, int y, int begin, int end) {
-  const Cells cells = band.cells;
-  const float likeness2 = band.p.likeness2;
+  const Cells cells = band.in.cells;
+  const float likeness2 = band.in.p.likeness2;
   float *const u = band.mean(0), *const v = band.mean(1), *const spread = band.mean(2);
 #pragma GCC ivdep
   for (int x = begin; x < end; ++x) {
@@ -56,7 +53,7 @@ void find_means(const Band& band, int y, int begin, int end) {
 
 /// Computes the means of a row of cells and spreads them over the columns.
 void spread_row(const Band& band, int cell_row) {
-  const Cells cells = band.cells;
+  const Cells cells = band.in.cells;
   const int count = cells.u.width, y = clamp(cell_row, 0, cells.u.height - 1);
   const int left = smaller(cells_reach, count), right = larger(count - cells_reach, left);
   find_means<false>(band, y, 0, left);
@@ -74,32 +71,32 @@ void spread_row(const Band& band, int cell_row) {
     }
 }
 
+/// A row of cells that is spread over the columns.
+struct SpreadRow {
+  const float *u, *v, *spread, *luma;
+
+  PF_HD Neighborhood mean(int x) const { return {u[x], v[x], spread[x]}; }
+};
+
 /// Shrinks the flow of row y. The rows of cells around it must already be spread. `out_u` and `out_v` may be
 /// xt and yt.
 void shrink_row(const Band& band, int y, float* out_u, float* out_v) {
   const int width = band.width(), above = cell_before(y);
-  const float share_y = share_after(y), gain = band.p.gain, likeness2 = band.p.likeness2;
-  const float right = float(width), bottom = float(band.luma.height);
-  const float *const xx = band.normal.xx.row(y), *const xy = band.normal.xy.row(y),
-                     *const yy = band.normal.yy.row(y), *const xt = band.normal.xt.row(y),
-                     *const yt = band.normal.yt.row(y), *const residual = band.normal.residual.row(y),
-                     *const luma = band.luma.row(y);
-  const auto side = [&](int which, int after, int below) {
-    return band.spread_out(which, after, above + below);
+  const float share_y = share_after(y), gain = band.in.p.gain, likeness2 = band.in.p.likeness2;
+  const float right = float(width), bottom = float(band.in.luma.height);
+  const NormalRow normal = band.in.normal.row(y);
+  const float* const luma = band.in.luma.row(y);
+  const auto corner = [&](int after, int below) {
+    const auto of = [&](int which) { return band.spread_out(which, after, above + below); };
+    return SpreadRow{of(0), of(1), of(2), of(3)};
   };
-  const float *const u00 = side(0, 0, 0), *const u10 = side(0, 1, 0), *const u01 = side(0, 0, 1),
-                     *const u11 = side(0, 1, 1), *const v00 = side(1, 0, 0), *const v10 = side(1, 1, 0),
-                     *const v01 = side(1, 0, 1), *const v11 = side(1, 1, 1), *const s00 = side(2, 0, 0),
-                     *const s10 = side(2, 1, 0), *const s01 = side(2, 0, 1), *const s11 = side(2, 1, 1),
-                     *const l00 = side(3, 0, 0), *const l10 = side(3, 1, 0), *const l01 = side(3, 0, 1),
-                     *const l11 = side(3, 1, 1);
+  const SpreadRow a = corner(0, 0), b = corner(1, 0), c = corner(0, 1), d = corner(1, 1);
 #pragma GCC ivdep
   for (int x = 0; x < width; ++x) {
     const CellWeights weights =
-        cell_weights(l00[x], l10[x], l01[x], l11[x], share_after(x), share_y, luma[x], likeness2);
-    const Neighborhood mean = interpolated({u00[x], v00[x], s00[x]}, {u10[x], v10[x], s10[x]},
-                                           {u01[x], v01[x], s01[x]}, {u11[x], v11[x], s11[x]}, weights);
-    const Motion flow = shrunk(xx[x], xy[x], yy[x], xt[x], yt[x], residual[x], mean, gain, right, bottom);
+        cell_weights(a.luma[x], b.luma[x], c.luma[x], d.luma[x], share_after(x), share_y, luma[x], likeness2);
+    const Neighborhood mean = interpolated(a.mean(x), b.mean(x), c.mean(x), d.mean(x), weights);
+    const Motion flow = shrunk(normal[x], mean, gain, right, bottom);
     out_u[x] = flow.u, out_v[x] = flow.v;
   }
 }
@@ -118,11 +115,10 @@ void for_rows(const Band& band, RowRange rows, F f) {
 }  // namespace
 
 template <class Backend>
-void shrink_flow(Backend& cpu, const NormalPlanes& normal, View<const float> luma, const Cells& cells,
-                 const Shrinkage& p, int side, FlowPlanes unsmoothed, FlowPlanes out) {
+void shrink_flow(Backend& cpu, const ShrinkInput& in, int side, FlowPlanes unsmoothed, FlowPlanes out) {
   const FlowPlanes shrunk = side > 0 ? unsmoothed : out;
-  cpu.few_rows(luma.height, [=](RowRange rows, void* scratch) {
-    const Band band{normal, luma, cells, p, static_cast<float*>(scratch)};
+  cpu.few_rows(in.luma.height, [=](RowRange rows, void* scratch) {
+    const Band band{in, static_cast<float*>(scratch)};
     for_rows(band, rows, [&](int y) { shrink_row(band, y, shrunk.u.row(y), shrunk.v.row(y)); });
   });
   if (side == 0) return;
@@ -131,11 +127,10 @@ void shrink_flow(Backend& cpu, const NormalPlanes& normal, View<const float> lum
 }
 
 template <class Backend>
-void shrink_cells(Backend& cpu, const NormalPlanes& normal, View<const float> luma, const Cells& cells,
-                  const Shrinkage& p, const Cells& out) {
-  cpu.few_rows(cells.u.height, 1, [=](RowRange cell_rows, void* scratch) {
-    const Band band{normal, luma, cells, p, static_cast<float*>(scratch)};
-    const int width = luma.width, height = luma.height;
+void shrink_cells(Backend& cpu, const ShrinkInput& in, const Cells& out) {
+  cpu.few_rows(out.u.height, 1, [=](RowRange cell_rows, void* scratch) {
+    const Band band{in, static_cast<float*>(scratch)};
+    const int width = in.luma.width, height = in.luma.height;
     CellColumns columns{band.column(0), band.column(1), band.column(2), band.column(3)};
     float *const u0 = band.near(0), *const v0 = band.near(1), *const u = band.flow(0),
                  *const v = band.flow(1);
@@ -146,14 +141,14 @@ void shrink_cells(Backend& cpu, const NormalPlanes& normal, View<const float> lu
       if (y % cell_side == 0) {
         columns.clear(width);
         for (int x = 0; x < width; ++x)
-          u0[x] = cells.u(x / cell_side, cell), v0[x] = cells.v(x / cell_side, cell);
+          u0[x] = in.cells.u(x / cell_side, cell), v0[x] = in.cells.v(x / cell_side, cell);
       }
       shrink_row(band, y, u, v);
-      const float *const xx = normal.xx.row(y), *const xy = normal.xy.row(y), *const yy = normal.yy.row(y);
+      const NormalRow normal = in.normal.row(y);
       const CellColumns c = columns;
 #pragma GCC ivdep
       for (int x = 0; x < width; ++x)
-        c.add(x, u[x] - u0[x], v[x] - v0[x], determination(xx[x], xy[x], yy[x]));
+        c.add(x, u[x] - u0[x], v[x] - v0[x], determination(normal.xx[x], normal.xy[x], normal.yy[x]));
       if (y % cell_side == cell_side - 1 || y == height - 1)
         columns.store_row(out, cell, u0, v0, width, y % cell_side + 1);
     });

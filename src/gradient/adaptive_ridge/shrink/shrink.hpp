@@ -11,17 +11,25 @@ struct Shrinkage {
   float likeness2;  ///< square of the brightness difference (0..255) that halves a cell's weight
 };
 
+/// The inputs of both steps.
+struct ShrinkInput {
+  NormalPlanes normal;
+  View<const float> luma;
+  Cells cells;  ///< statistics of the flow before
+  Shrinkage p;
+
+  PF_HD Size size() const { return {luma.width, luma.height}; }
+};
+
 /// Shrinks the flow of every pixel and takes its median over `side` x `side` pixels: 3, 5, or 0 for none.
-/// `cells`: statistics of the flow before. `unsmoothed`: planes for the flow before the median, used only on
-/// the CPU; they may be xt and yt of `normal`.
+/// `unsmoothed`: planes for the flow before the median, used only on the CPU; they may be xt and yt of
+/// `in.normal`.
 template <class Backend>
-void shrink_flow(Backend& backend, const NormalPlanes& normal, View<const float> luma, const Cells& cells,
-                 const Shrinkage& p, int side, FlowPlanes unsmoothed, FlowPlanes out);
+void shrink_flow(Backend& backend, const ShrinkInput& in, int side, FlowPlanes unsmoothed, FlowPlanes out);
 
 /// Computes only the statistics of the shrunk flow, for another round.
 template <class Backend>
-void shrink_cells(Backend& backend, const NormalPlanes& normal, View<const float> luma, const Cells& cells,
-                  const Shrinkage& p, const Cells& out);
+void shrink_cells(Backend& backend, const ShrinkInput& in, const Cells& out);
 
 /// The last cell whose center is before column or row x; -1 if x is before the first center.
 PF_HD int cell_before(int x) { return (x - cell_side / 2) >> 3; }
@@ -63,13 +71,13 @@ PF_HD Neighborhood interpolated(const Neighborhood& a, const Neighborhood& b, co
 /// The flow that minimizes the residual plus k times the squared distance to the mean, with k = gain *
 /// residual / spread, after Hoerl, Kennard and Baldwin. Where the system has no usable solution, the result
 /// is the mean. The flow is clamped to the level's size (right, bottom).
-PF_HD Motion shrunk(float xx, float xy, float yy, float xt, float yt, float residual,
-                    const Neighborhood& mean, float gain, float right, float bottom) {
+PF_HD Motion shrunk(const NormalSums& sum, const Neighborhood& mean, float gain, float right, float bottom) {
   constexpr float least_spread = 1e-4f, most_spread = 1e15f, least = 1e-6f, most_determinant = 1e30f;
-  const float k = fma(gain, quotient(residual, clamp(mean.spread, least_spread, most_spread)), least);
-  const float a = xx + k, c = yy + k, r = fma(-k, mean.u, xt), s = fma(-k, mean.v, yt);
-  const float determinant = fma(a, c, -(xy * xy)), inverse = reciprocal(determinant);
-  const float u = fma(xy, s, -(c * r)) * inverse, v = fma(xy, r, -(a * s)) * inverse;
+  const float k = fma(gain, quotient(sum.residual, clamp(mean.spread, least_spread, most_spread)), least);
+  const float a = sum.xx + k, b = sum.xy, c = sum.yy + k;
+  const float r = fma(-k, mean.u, sum.xt), s = fma(-k, mean.v, sum.yt);
+  const float determinant = fma(a, c, -(b * b)), inverse = reciprocal(determinant);
+  const float u = fma(b, s, -(c * r)) * inverse, v = fma(b, r, -(a * s)) * inverse;
   const bool solved = (determinant > 0) & (determinant <= most_determinant) & is_finite(u) & is_finite(v);
   return {clamp(solved ? u : mean.u, -right, right), clamp(solved ? v : mean.v, -bottom, bottom)};
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "core/cpu/backend.hpp"
 #include "gradient/adaptive_ridge/spaced/spaced.hpp"
-#include "gradient/adaptive_ridge/tensors/solve_row.hpp"
-#include "steps/resize/enlarge_row.hpp"
+#include "gradient/adaptive_ridge/tensors/band.hpp"
 #include "steps/warp/warp_row.hpp"
 
 // Each thread works down rows of cells. It keeps three warped rows of the frame, and the sums of products
@@ -15,24 +13,15 @@ namespace {
 constexpr int planes = Products::count;
 
 struct Rows {
-  static constexpr int flow = 0, warped = flow + 2, filtered = warped + 3, products = filtered + 3,
-                       along = products + planes, sums = along + 3 * planes, columns = sums + planes,
-                       luma = columns + 4, near = luma + 1, count = near + 2;
+  static constexpr int flow = RidgeRows::warped, warped = flow + 2, filtered = warped + 3,
+                       products = filtered + 3, along = products + planes, sums = along + 3 * planes,
+                       count = sums + planes;
 };
 static_assert(Rows::count <= RidgeRows::count);
 
-struct Band {
-  View<const float> frame, next, luma_of_grid;
-  FlowPlanes flow;
-  TensorWeights p;
-  NormalPlanes out;
-  Cells cells;
-  bool with_luma;
-  float* scratch;
+struct Band : CellBand {
+  View<const float> frame, next;
 
-  int width() const { return flow.u.width; }
-  int height() const { return flow.u.height; }
-  float* row(int i) const { return scratch + i * ridge_pitch(frame.width) + ridge_margin; }
   float* fine_flow(int which) const { return row(Rows::flow + which); }
   /// Row y of the warped next frame.
   float* warped(int y) const { return row(Rows::warped + y % 3); }
@@ -40,12 +29,6 @@ struct Band {
   float* product(int plane) const { return row(Rows::products + plane); }
   float* along(int plane, int y) const { return row(Rows::along + 3 * plane + y % 3); }
   float* sum(int plane) const { return row(Rows::sums + plane); }
-  CellColumns columns() const {
-    constexpr int first = Rows::columns;
-    return {row(first), row(first + 1), row(first + 2), row(first + 3)};
-  }
-  float* luma() const { return row(Rows::luma); }
-  float* near(int which) const { return row(Rows::near + which); }
 };
 
 /// Warps row y of the next frame.
@@ -110,41 +93,34 @@ void solve_row(const Band& band, int y) {
 #pragma GCC ivdep
     for (int x = 0; x < width; ++x) to[x] = grid_windowed(a[x], b[x], c[x], p.window);
   }
-  solve_sums(sums, band.flow, y, 0, width, band.out, band.columns(), band.near(0), band.near(1));
+  band.solve_sums(sums, y, 0, width);
 }
 
 void solve_rows(const Band& band, RowRange rows) {
-  const int width = band.width(), height = band.height(), bottom = band.frame.height - 1;
+  const int height = band.height(), bottom = band.frame.height - 1;
   int multiplied = RowRange{rows.begin * cell_side, 0, rows.continues}.first_new(1, height);
   int warped = rows.continues ? grid_spacing * multiplied : larger(grid_spacing * multiplied - 1, 0);
-  for (int cell = rows.begin; cell < rows.end; ++cell) {
-    const int top = cell * cell_side, end = smaller(top + cell_side, height);
-    float *const u0 = band.near(0), *const v0 = band.near(1);
-    take_near(band.flow.u.row(top), width, u0);
-    take_near(band.flow.v.row(top), width, v0);
-    band.columns().clear(width);
-    for (int y = top; y < end; ++y) {
-      for (; multiplied <= smaller(y + 1, height - 1); ++multiplied) {
-        for (; warped <= smaller(grid_spacing * multiplied + 1, bottom); ++warped) warp_frame(band, warped);
-        filter_columns(band, multiplied);
-        product_row(band, multiplied);
-      }
-      solve_row(band, y);
+  band.for_cells(rows, [&](int y, int) {
+    for (; multiplied <= smaller(y + 1, height - 1); ++multiplied) {
+      for (; warped <= smaller(grid_spacing * multiplied + 1, bottom); ++warped) warp_frame(band, warped);
+      filter_columns(band, multiplied);
+      product_row(band, multiplied);
     }
-    band.columns().store_row(band.cells, cell, u0, v0, width, end - top);
-    if (band.with_luma) store_lumas(band.cells, cell, band.luma_of_grid, top, end, band.luma());
-  }
+    solve_row(band, y);
+    return 1;
+  });
 }
 
 }  // namespace
 
 template <class Backend>
 void spaced_tensors(Backend& cpu, View<const float> frame, View<const float> next, View<const float> luma,
-                    StartingFlow start, const TensorWeights& weights, const NormalPlanes& out,
-                    const Cells& cells, bool with_luma) {
+                    StartingFlow start, const TensorWeights& weights, const TensorOutput& out) {
   if (start.coarser.u) enlarge_flow(cpu, start.coarser, start.flow);
-  cpu.few_rows(cells.u.height, 1, [=](RowRange rows, void* scratch) {
-    solve_rows({frame, next, luma, start.flow, weights, out, cells, with_luma, static_cast<float*>(scratch)},
+  cpu.few_rows(out.cells.u.height, 1, [=](RowRange rows, void* scratch) {
+    solve_rows({{start.flow, luma, weights, out, ridge_pitch(frame.width), static_cast<float*>(scratch)},
+                frame,
+                next},
                rows);
   });
 }

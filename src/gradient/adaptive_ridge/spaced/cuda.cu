@@ -2,7 +2,6 @@
 #include "core/cuda/kernel.cuh"
 #include "gradient/adaptive_ridge/cells.cuh"
 #include "gradient/adaptive_ridge/spaced/spaced.hpp"
-#include "gradient/adaptive_ridge/tiles.cuh"
 
 // One launch, with one tile of the grid per block. Lower bound for a pair: for each pixel of the frames, 10
 // bytes are read (two frames, a quarter of u and v) and 6 written, which takes an H100 (3.0 TB/s) 1.6 us at
@@ -26,14 +25,14 @@ struct GridTile {
 
   /// Computes the normal equations and the cells of the tile whose first pixel of the grid is (x0, y0).
   __device__ void make(View<const float> frame, View<const float> next, View<const float> luma,
-                       const StartingFlow& from, const TensorWeights& p, const NormalPlanes& out,
-                       const Cells& cells, bool with_luma, int x0, int y0) {
+                       const StartingFlow& from, const TensorWeights& p, const TensorOutput& out, int x0,
+                       int y0) {
     const int thread = int(threadIdx.x), frame_width = frame.width, frame_height = frame.height;
     const int grid_width = luma.width, grid_height = luma.height;
     const int pitch = int(frame.stride());  // of both frames
     const auto start = [&](int x, int y) -> Motion {
       if (from.coarser.u) return enlarged_flow(from.coarser, x, y);
-      return {from.flow.u(x, y), from.flow.v(x, y)};
+      return from.flow.at(x, y);
     };
     /// Flow at a pixel of the frames, interpolated from the grid.
     const auto fine_start = [&](int x, int y) -> Motion {
@@ -99,18 +98,15 @@ struct GridTile {
       const Products sum{sums[0], sums[1], sums[2], sums[3], sums[4], sums[5]};
       const Motion flow = start(x, y), base = near(x / cell_side, y / cell_side);
       const PlainSolution solution = plain_solution(sum, flow.u, flow.v);
-      const std::ptrdiff_t at = y * out.xx.stride() + x;  // of all planes
-      out.xx.data[at] = sum.xx, out.xy.data[at] = sum.xy, out.yy.data[at] = sum.yy;
-      out.xt.data[at] = sum.xt, out.yt.data[at] = sum.yt;
-      out.residual.data[at] = solution.residual;
+      out.normal.store(out.normal.index(x, y), normal_sums(sum, solution));
       du[row][column] = solution.u - base.u;
       dv[row][column] = solution.v - base.v;
       weight[row][column] = determination(sum.xx, sum.xy, sum.yy);
     }
     __syncthreads();
-    store_cells(cells, du[0], dv[0], weight[0], width, grid_width, grid_height, x0, y0, width, height, thread,
-                threads, near);
-    if (with_luma) store_lumas(cells, luma, x0, y0, width, height, thread, threads);
+    store_cells(out.cells, du[0], dv[0], weight[0], width, grid_width, grid_height, x0, y0, width, height,
+                thread, threads, near);
+    if (out.with_luma) store_lumas(out.cells, luma, x0, y0, width, height, thread, threads);
   }
 };
 using SpacedTile = GridTile<32, 8, 256>;
@@ -119,11 +115,10 @@ static_assert(sizeof(SpacedTile) <= 48 * 1024);
 __global__ void __launch_bounds__(SpacedTile::threads)
     spaced_tensors_kernel(View<const float> frame, View<const float> next, View<const float> luma,
                           StartingFlow start, const __grid_constant__ TensorWeights weights,
-                          const __grid_constant__ NormalPlanes out, const __grid_constant__ Cells cells,
-                          bool with_luma) {
+                          const __grid_constant__ TensorOutput out) {
   begin_kernel();
   __shared__ SpacedTile tile;
-  tile.make(frame, next, luma, start, weights, out, cells, with_luma, int(blockIdx.x) * SpacedTile::width,
+  tile.make(frame, next, luma, start, weights, out, int(blockIdx.x) * SpacedTile::width,
             int(blockIdx.y) * SpacedTile::height);
 }
 
@@ -131,10 +126,9 @@ __global__ void __launch_bounds__(SpacedTile::threads)
 
 template <class Backend>
 void spaced_tensors(Backend& cuda, View<const float> frame, View<const float> next, View<const float> luma,
-                    StartingFlow start, const TensorWeights& weights, const NormalPlanes& out,
-                    const Cells& cells, bool with_luma) {
+                    StartingFlow start, const TensorWeights& weights, const TensorOutput& out) {
   cuda.launch(spaced_tensors_kernel, tiles_over<SpacedTile>(luma.size()), dim3(SpacedTile::threads), 0, frame,
-              next, luma, start, weights, out, cells, with_luma);
+              next, luma, start, weights, out);
 }
 
 PF_STEP(spaced_tensors<Cuda>);

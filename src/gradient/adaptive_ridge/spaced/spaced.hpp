@@ -14,11 +14,10 @@ constexpr int grid_spacing = 2;  ///< px
 PF_HD Size grid_of(Size level) { return {(level.width + 1) / 2, (level.height + 1) / 2}; }
 
 /// Computes normal equations and cells on the grid of two frames. `start`: initial flow on the grid. `luma`:
-/// brightness of the grid's pixels. `with_luma`: also compute the brightness of the cells.
+/// brightness of the grid's pixels.
 template <class Backend>
 void spaced_tensors(Backend& backend, View<const float> frame, View<const float> next, View<const float> luma,
-                    StartingFlow start, const TensorWeights& weights, const NormalPlanes& out,
-                    const Cells& cells, bool with_luma);
+                    StartingFlow start, const TensorWeights& weights, const TensorOutput& out);
 
 /// Converts parameters to px of the grid. `window` keeps the taps of every second pixel; at most one of these
 /// on each side is within the window's reach.

@@ -8,7 +8,6 @@ namespace {
 /// Computes the sums of row y of the cells.
 void sum_cells(const TwoFlows& flows, const SteadyCells& cells, int y, float* scratch) {
   const FlowPlanes pair = flows.of_pair, more = flows.of_more;
-  const NormalPlanes n = flows.pair;
   const int width = pair.u.width, top = y * cell_side, end = smaller(top + cell_side, pair.u.height);
   float* column[SteadySums::count];
   for (int i = 0; i < SteadySums::count; ++i) {
@@ -16,16 +15,13 @@ void sum_cells(const TwoFlows& flows, const SteadyCells& cells, int y, float* sc
     for (int x = 0; x < width; ++x) column[i][x] = 0;
   }
   for (int row = top; row < end; ++row) {
-    const float *const u = pair.u.row(row), *const v = pair.v.row(row), *const u1 = more.u.row(row),
-                       *const v1 = more.v.row(row), *const xx = n.xx.row(row), *const xy = n.xy.row(row),
-                       *const yy = n.yy.row(row), *const xt = n.xt.row(row), *const yt = n.yt.row(row),
-                       *const residual = n.residual.row(row);
+    const FlowRow of_pair = pair.row(row), of_more = more.row(row);
+    const NormalRow normal = flows.pair.row(row);
     float *const to0 = column[0], *const to1 = column[1], *const to2 = column[2], *const to3 = column[3],
                  *const to4 = column[4], *const to5 = column[5], *const to6 = column[6];
 #pragma GCC ivdep
     for (int x = 0; x < width; ++x) {
-      const SteadySums part =
-          steady_part(xx[x], xy[x], yy[x], xt[x], yt[x], residual[x], u[x], v[x], u1[x], v1[x]);
+      const SteadySums part = steady_part(normal[x], of_pair[x], of_more[x]);
       to0[x] += part.xx, to1[x] += part.xy, to2[x] += part.yy, to3[x] += part.x;
       to4[x] += part.y, to5[x] += part.residual, to6[x] += part.change;
     }
@@ -42,16 +38,13 @@ void mix_row(const TwoFlows& flows, View<const float> trust, int y, FlowPlanes o
   const float share_y = share_after(y);
   const float *const above = trust.row(clamp(cell_before(y), 0, trust.height - 1)),
                      *const below = trust.row(clamp(cell_before(y) + 1, 0, trust.height - 1));
-  const float *const u0 = flows.of_pair.u.row(y), *const v0 = flows.of_pair.v.row(y),
-                     *const u1 = flows.of_more.u.row(y), *const v1 = flows.of_more.v.row(y);
-  float *const u = out.u.row(y), *const v = out.v.row(y);
+  const FlowRow pair = flows.of_pair.row(y), more = flows.of_more.row(y), to = out.row(y);
 #pragma GCC ivdep
   for (int x = 0; x < width; ++x) {
     const int before = clamp(cell_before(x), 0, right), after = clamp(cell_before(x) + 1, 0, right);
     const float share =
         trust_between(above[before], above[after], below[before], below[after], share_after(x), share_y);
-    u[x] = fma(share, u1[x] - u0[x], u0[x]);
-    v[x] = fma(share, v1[x] - v0[x], v0[x]);
+    to.set(x, mixed(pair[x], more[x], share));
   }
 }
 
@@ -62,10 +55,8 @@ void mix_steady(Backend& cpu, const TwoFlows& flows, const SteadyCells& cells, F
   cpu.few_rows(cells.trust.height, [=](RowRange rows, void* scratch) {
     for (int y = rows.begin; y < rows.end; ++y) sum_cells(flows, cells, y, static_cast<float*>(scratch));
   });
-  cpu.rows(cells.trust.height, [=](int y) {
-    for (int x = 0; x < cells.trust.width; ++x)
-      cells.trust(x, y) = steady_trust(steady_sums_around(cells, x, y));
-  });
+  cpu.pixels(cells.trust.size(),
+             [=](int x, int y) { cells.trust(x, y) = steady_trust(steady_sums_around(cells, x, y)); });
   cpu.rows(out.u.height, [=](int y) { mix_row(flows, cells.trust, y, out); });
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "core/cuda/backend.hpp"
-#include "core/cuda/kernel.cuh"
+#include "core/cuda/pixels.cuh"
+#include "gradient/adaptive_ridge/cells.cuh"
 #include "gradient/adaptive_ridge/steady/steady.hpp"
 
 // Three launches: sums over cells, trust of the cells, and the mixture. Lower bound for the two that process
@@ -25,58 +25,32 @@ __global__ void __launch_bounds__(lanes* rows)
   for (int k = 0; k < cell_side; ++k) {
     const int y = top + k;
     if (x >= width || y >= height) break;
-    const NormalPlanes& n = flows.pair;
-    sum = sum + steady_part(n.xx(x, y), n.xy(x, y), n.yy(x, y), n.xt(x, y), n.yt(x, y), n.residual(x, y),
-                            flows.of_pair.u(x, y), flows.of_pair.v(x, y), flows.of_more.u(x, y),
-                            flows.of_more.v(x, y));
+    sum = sum + steady_part(flows.pair.at(x, y), flows.of_pair.at(x, y), flows.of_more.at(x, y));
   }
-  const auto join = [](float value) {
-    PF_UNROLL
-    for (int step = 1; step < cell_side; step *= 2) value += __shfl_xor_sync(~0u, value, step);
-    return value;
-  };
-  sum = {join(sum.xx), join(sum.xy),       join(sum.yy),    join(sum.x),
-         join(sum.y),  join(sum.residual), join(sum.change)};
+  sum = {sum_over_cell(sum.xx), sum_over_cell(sum.xy),       sum_over_cell(sum.yy),    sum_over_cell(sum.x),
+         sum_over_cell(sum.y),  sum_over_cell(sum.residual), sum_over_cell(sum.change)};
   if (x < width && top < height && x % cell_side == 0) cells.store(x / cell_side, cell, sum);
-}
-
-__global__ void __launch_bounds__(lanes* rows)
-    steady_trust_kernel(const __grid_constant__ SteadyCells cells) {
-  begin_kernel();
-  const int x = int(blockIdx.x) * lanes + int(threadIdx.x), y = int(blockIdx.y) * rows + int(threadIdx.y);
-  if (x >= cells.trust.width || y >= cells.trust.height) return;
-  cells.trust(x, y) = steady_trust(steady_sums_around(cells, x, y));
-}
-
-__global__ void __launch_bounds__(lanes* rows)
-    steady_mix_kernel(FlowPlanes of_pair, FlowPlanes of_more, View<const float> trust, FlowPlanes out) {
-  begin_kernel();
-  const int x = int(blockIdx.x) * lanes + int(threadIdx.x), y = int(blockIdx.y) * rows + int(threadIdx.y);
-  if (x >= out.u.width || y >= out.u.height) return;
-  const int left = clamp(cell_before(x), 0, trust.width - 1),
-            right = clamp(cell_before(x) + 1, 0, trust.width - 1),
-            top = clamp(cell_before(y), 0, trust.height - 1),
-            bottom = clamp(cell_before(y) + 1, 0, trust.height - 1);
-  const float share = trust_between(trust(left, top), trust(right, top), trust(left, bottom),
-                                    trust(right, bottom), share_after(x), share_after(y));
-  const float u = of_pair.u(x, y), v = of_pair.v(x, y);
-  out.u(x, y) = fma(share, of_more.u(x, y) - u, u);
-  out.v(x, y) = fma(share, of_more.v(x, y) - v, v);
 }
 
 }  // namespace
 
 template <class Backend>
 void mix_steady(Backend& cuda, const TwoFlows& flows, const SteadyCells& cells, FlowPlanes out) {
-  const auto over = [](int width, int height) {
-    return dim3(blocks_for(width, lanes), blocks_for(height, rows));
-  };
-  const int width = out.u.width, height = out.u.height;
-  const dim3 block(lanes, rows);
-  cuda.launch(steady_sums_kernel, over(width, cells.trust.height), block, 0, flows, cells);
-  cuda.launch(steady_trust_kernel, over(cells.trust.width, cells.trust.height), block, 0, cells);
-  cuda.launch(steady_mix_kernel, over(width, height), block, 0, flows.of_pair, flows.of_more, cells.trust,
-              out);
+  const View<float> trust = cells.trust;
+  cuda.launch(steady_sums_kernel, dim3(blocks_for(out.u.width, lanes), blocks_for(trust.height, rows)),
+              dim3(lanes, rows), 0, flows, cells);
+  for_pixels(cuda, trust.size(),
+             [=] __device__(int x, int y) { trust(x, y) = steady_trust(steady_sums_around(cells, x, y)); });
+  for_pixels(cuda, out.u.size(),
+             [=, of_pair = flows.of_pair, of_more = flows.of_more] __device__(int x, int y) {
+               const int left = clamp(cell_before(x), 0, trust.width - 1),
+                         right = clamp(cell_before(x) + 1, 0, trust.width - 1),
+                         top = clamp(cell_before(y), 0, trust.height - 1),
+                         bottom = clamp(cell_before(y) + 1, 0, trust.height - 1);
+               const float share = trust_between(trust(left, top), trust(right, top), trust(left, bottom),
+                                                 trust(right, bottom), share_after(x), share_after(y));
+               out.set(x, y, mixed(of_pair.at(x, y), of_more.at(x, y), share));
+             });
 }
 
 PF_STEP(mix_steady<Cuda>);

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "core/workspace.hpp"
-#include "gradient/adaptive_ridge/cells.hpp"
 #include "gradient/adaptive_ridge/shrink/shrink.hpp"
-#include "gradient/adaptive_ridge/tensors/tensors.hpp"
 
 /// Flow from more than two frames, used where the motion is steady: see parafield/methods/adaptive_ridge.hpp.
 namespace parafield {
@@ -59,17 +56,16 @@ inline std::size_t steady_scratch(int width) {
   return sizeof(float) * std::size_t(width) * SteadySums::count;
 }
 
-/// A pixel's contribution to the sums. (u, v): flow of the pair; (u1, v1): flow from more frames.
-PF_HD SteadySums steady_part(float xx, float xy, float yy, float xt, float yt, float residual, float u,
-                             float v, float u1, float v1) {
-  const float du = u1 - u, dv = v1 - v;
-  return {xx,
-          xy,
-          yy,
-          fma(xx, u1, fma(xy, v1, xt)),
-          fma(xy, u1, fma(yy, v1, yt)),
-          residual,
-          fma(du, fma(xx, du, 2 * xy * dv), yy * dv * dv)};
+/// A pixel's contribution to the sums. `of_pair`, `of_more`: its flow.
+PF_HD SteadySums steady_part(const NormalSums& n, const Motion& of_pair, const Motion& of_more) {
+  const float u = of_more.u, v = of_more.v, du = u - of_pair.u, dv = v - of_pair.v;
+  return {n.xx,
+          n.xy,
+          n.yy,
+          fma(n.xx, u, fma(n.xy, v, n.xt)),
+          fma(n.xy, u, fma(n.yy, v, n.yt)),
+          n.residual,
+          fma(du, fma(n.xx, du, 2 * n.xy * dv), n.yy * dv * dv)};
 }
 
 constexpr int steady_reach = 3;  ///< sums are taken over 7x7 cells
@@ -98,6 +94,10 @@ PF_HD SteadySums steady_sums_around(const SteadyCells& cells, int x, int y) {
   for (int j = top; j <= bottom; ++j)
     for (int i = left; i <= right; ++i) sum = sum + cells.at(i, j);
   return sum;
+}
+
+PF_HD Motion mixed(const Motion& pair, const Motion& more, float share) {
+  return {fma(share, more.u - pair.u, pair.u), fma(share, more.v - pair.v, pair.v)};
 }
 
 /// Trust at a pixel, interpolated from the four cells around it.

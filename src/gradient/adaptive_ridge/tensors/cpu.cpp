@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/cpu/backend.hpp"
-#include "gradient/adaptive_ridge/tensors/solve_row.hpp"
+#include "gradient/adaptive_ridge/tensors/band.hpp"
 #include "steps/warp/warp_row.hpp"
 
 // Each thread works down rows of cells. It keeps the filtered images of the instants in rings of three rows
@@ -8,27 +7,16 @@
 // in the L2 cache.
 //
 // Time per pixel on one thread of an AMD EPYC with AVX-512 at 3.9 GHz, 640x480: warp 0.9 ns, filters 0.6,
-// products and their sums along rows 0.5, sums over windows 0.45 (0.4 for the loads from L2 alone), solutions
-// and cells 0.7. A 32-row plane takes as long per pixel as a 480-row plane, so memory is not the bottleneck.
+// products and their sums along rows 0.5, sums over windows 0.45, solutions and cells 0.7.
 namespace parafield {
 namespace {
 
 constexpr int planes = Products::count;
 constexpr int at_once = RidgeRows::at_once;  // rows that are solved together
 
-struct Band {
+struct Band : CellBand {
   WarpFrames frames;
-  FlowPlanes flow;
-  TensorWeights p;
-  NormalPlanes out;
-  Cells cells;
-  bool with_luma;
-  float* scratch;
 
-  int width() const { return flow.u.width; }
-  int height() const { return flow.u.height; }
-  /// Column 0 of a row of scratch memory.
-  float* row(int i) const { return scratch + i * ridge_pitch(width()) + ridge_margin; }
   float* warped_row(int frame) const { return row(RidgeRows::warped + frame); }
   float* image(int which) const { return row(RidgeRows::images + which); }
   float* filtered(int instant, int which, int y) const {
@@ -38,12 +26,6 @@ struct Band {
   float* along(int plane, int y) const {
     return row(RidgeRows::along + RidgeRows::rows_along * plane + y % RidgeRows::rows_along);
   }
-  CellColumns columns() const {
-    constexpr int first = RidgeRows::columns;
-    return {row(first), row(first + 1), row(first + 2), row(first + 3)};
-  }
-  float* luma() const { return row(RidgeRows::luma); }
-  float* near(int which) const { return row(RidgeRows::near + which); }
 };
 
 /// Filters images along a row, whose margins must be filled. Writes up to 15 values past its end.
@@ -195,56 +177,38 @@ void solve_rows(const Band& band, int y) {
     for (int k = 0; k < Count; ++k) {
       const float* const of_row[planes] = {sums[0][k], sums[1][k], sums[2][k],
                                            sums[3][k], sums[4][k], sums[5][k]};
-      solve_sums(of_row, band.flow, y + k, begin, end, band.out, band.columns(), band.near(0), band.near(1));
+      band.solve_sums(of_row, y + k, begin, end);
     }
   }
 }
 
 template <int Frames>
 void solve_cells(const Band& band, RowRange rows) {
-  const int width = band.width(), height = band.height();
+  const int height = band.height();
   int multiplied = RowRange{rows.begin * cell_side, 0, rows.continues}.first_new(window_reach, height);
   int filtered = RowRange{multiplied, 0, rows.continues}.first_new(1, height);
-  for (int cell = rows.begin; cell < rows.end; ++cell) {
-    const int top = cell * cell_side, end = smaller(top + cell_side, height);
-    const float *const u = band.flow.u.row(top), *const v = band.flow.v.row(top);
-    float *const u0 = band.near(0), *const v0 = band.near(1);
-    take_near(u, width, u0);
-    take_near(v, width, v0);
-    band.columns().clear(width);
-    for (int y = top, count; y < end; y += count) {
-      count = y + at_once <= end ? at_once : 1;
-      for (; multiplied <= smaller(y + count - 1 + window_reach, height - 1); ++multiplied) {
-        for (; filtered <= smaller(multiplied + 1, height - 1); ++filtered)
-          filter_row<Frames>(band, filtered);
-        product_row<Frames>(band, multiplied);
-      }
-      if (count == at_once)
-        solve_rows<at_once>(band, y);
-      else
-        solve_rows<1>(band, y);
+  band.for_cells(rows, [&](int y, int end) {
+    const int count = y + at_once <= end ? at_once : 1;
+    for (; multiplied <= smaller(y + count - 1 + window_reach, height - 1); ++multiplied) {
+      for (; filtered <= smaller(multiplied + 1, height - 1); ++filtered) filter_row<Frames>(band, filtered);
+      product_row<Frames>(band, multiplied);
     }
-    band.columns().store_row(band.cells, cell, u0, v0, width, end - top);
-    if (band.with_luma) store_lumas(band.cells, cell, band.frames.reference(), top, end, band.luma());
-  }
+    count == at_once ? solve_rows<at_once>(band, y) : solve_rows<1>(band, y);
+    return count;
+  });
 }
 
 }  // namespace
 
 template <class Backend>
 void ridge_tensors(Backend& cpu, const WarpFrames& frames, StartingFlow start, const TensorWeights& weights,
-                   const NormalPlanes& out, const Cells& cells, bool with_luma) {
+                   const TensorOutput& out) {
   if (start.coarser.u) enlarge_flow(cpu, start.coarser, start.flow);
-  cpu.few_rows(cells.u.height, 1, [=](RowRange rows, void* scratch) {
-    const Band band{frames, start.flow, weights, out, cells, with_luma, static_cast<float*>(scratch)};
-    switch (frames.count) {
-      case 2:
-        return solve_cells<2>(band, rows);
-      case 3:
-        return solve_cells<3>(band, rows);
-      default:
-        return solve_cells<5>(band, rows);
-    }
+  cpu.few_rows(out.cells.u.height, 1, [=](RowRange rows, void* scratch) {
+    const Band band{{start.flow, frames.reference(), weights, out, ridge_pitch(start.flow.u.width),
+                     static_cast<float*>(scratch)},
+                    frames};
+    with_one_of<2, 3, 5>(frames.count, [&]<int Frames>() { solve_cells<Frames>(band, rows); });
   });
 }
 

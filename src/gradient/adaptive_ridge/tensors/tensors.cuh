@@ -8,9 +8,9 @@ namespace parafield {
 
 /// Inputs of the normal equations.
 struct TensorInput {
-  const WarpFrames& frames;
+  WarpFrames frames;
   StartingFlow start;
-  const TensorWeights& p;
+  TensorWeights p;
 };
 
 /// A block's work on a tile of Columns - 8 columns, which becomes `Columns` with the pixels under the
@@ -218,8 +218,8 @@ struct TensorTile {
     const int column = int(threadIdx.x), first = int(threadIdx.y) * rows_each;
     const int rows_in_level = in.frames.reference().height - y0;
     if (column >= width || x0 + column >= in.frames.reference().width || first >= height) return;
-    const auto out_pitch = unsigned(out.xx.stride());  // of all planes, which have fewer than 2^32 values
-    const unsigned at = unsigned(y0 + first) * out_pitch + unsigned(x0 + column);
+    const auto out_pitch = unsigned(out.xx.stride());
+    const unsigned at = out.index(x0 + column, y0 + first);
     const Motion from = flow_of_cell(first, column);
     float held[planes][taps];
     const auto product = [&](int plane, int row) { return products[plane][first + row][column + reach]; };
@@ -242,13 +242,7 @@ struct TensorTile {
       const Products all{sum[0], sum[1], sum[2], sum[3], sum[4], sum[5]};
       const PlainSolution solution =
           plain_solution(all, flow[0][row + reach][column + reach], flow[1][row + reach][column + reach]);
-      const unsigned to = at + unsigned(i) * out_pitch;
-      out.xx.data[to] = all.xx;
-      out.xy.data[to] = all.xy;
-      out.yy.data[to] = all.yy;
-      out.xt.data[to] = all.xt;
-      out.yt.data[to] = all.yt;
-      out.residual.data[to] = solution.residual;
+      out.store(at + unsigned(i) * out_pitch, normal_sums(all, solution));
       solutions().u[row][column] = solution.u - from.u;
       solutions().v[row][column] = solution.v - from.v;
       solutions().weight[row][column] = determination(all.xx, all.xy, all.yy);
@@ -258,8 +252,7 @@ struct TensorTile {
   }
 
   /// Computes the normal equations and the cells of the tile whose first pixel is (x0, y0).
-  __device__ void make(const TensorInput& in, int x0, int y0, const NormalPlanes& out, const Cells& cells,
-                       bool with_luma) {
+  __device__ void make(const TensorInput& in, int x0, int y0, const TensorOutput& out) {
     const View<const float> luma = in.frames.reference();
     fill_images(in, x0, y0);
     __syncthreads();
@@ -267,15 +260,15 @@ struct TensorTile {
     __syncthreads();
     sum_along(in, y0);
     __syncthreads();
-    solve(in, x0, y0, out);
+    solve(in, x0, y0, out.normal);
     __syncthreads();
     const auto near = [&](int cell_x, int cell_y) {
       return flow_of_cell(cell_y * cell_side - y0, cell_x * cell_side - x0);
     };
-    store_cells(cells, solutions().u[0], solutions().v[0], solutions().weight[0], width, luma.width,
+    store_cells(out.cells, solutions().u[0], solutions().v[0], solutions().weight[0], width, luma.width,
                 luma.height, x0, y0, width, height, thread(), threads, near);
-    if (with_luma)  // on different warps from the cells above
-      store_lumas(cells, luma, x0, y0, width, height, (thread() + threads / 2) % threads, threads);
+    if (out.with_luma)  // on different warps from the cells above
+      store_lumas(out.cells, luma, x0, y0, width, height, (thread() + threads / 2) % threads, threads);
   }
 };
 

@@ -29,33 +29,69 @@ struct WarpFrames {
   PF_HD View<const float> reference() const { return frame[middle]; }
 };
 
-/// Sums over each pixel's window, one plane per term: A = (xx xy; xy yy) and b = (xt yt) of the normal
-/// equations A f = -b, and the weighted squared residual E of their solution. All planes have the same pitch.
-struct NormalPlanes {
-  View<float> xx, xy, yy, xt, yt, residual;
+/// Sums over a pixel's window: A = (xx xy; xy yy) and b = (xt yt) of the normal equations A f = -b, and the
+/// weighted squared residual E of their solution.
+struct NormalSums {
+  float xx, xy, yy, xt, yt, residual;
 };
 
-/// Computes normal equations and cells from frames warped by the flow `start`. `with_luma`: also compute the
+/// A row of them, for loops that vectorize.
+struct NormalRow {
+  float *xx, *xy, *yy, *xt, *yt, *residual;
+
+  PF_HD NormalSums operator[](int x) const { return {xx[x], xy[x], yy[x], xt[x], yt[x], residual[x]}; }
+  PF_HD void set(int x, const NormalSums& sums) const {
+    xx[x] = sums.xx, xy[x] = sums.xy, yy[x] = sums.yy;
+    xt[x] = sums.xt, yt[x] = sums.yt, residual[x] = sums.residual;
+  }
+};
+
+/// One plane per term, all with the same pitch. The planes have fewer than 2^32 values.
+struct NormalPlanes {
+  View<float> xx, xy, yy, xt, yt, residual;
+
+  PF_HD unsigned index(int x, int y) const { return unsigned(y) * unsigned(xx.stride()) + unsigned(x); }
+  PF_HD NormalSums load(unsigned i) const {
+    return {xx.data[i], xy.data[i], yy.data[i], xt.data[i], yt.data[i], residual.data[i]};
+  }
+  PF_HD void store(unsigned i, const NormalSums& sums) const {
+    xx.data[i] = sums.xx, xy.data[i] = sums.xy, yy.data[i] = sums.yy;
+    xt.data[i] = sums.xt, yt.data[i] = sums.yt, residual.data[i] = sums.residual;
+  }
+  PF_HD NormalSums at(int x, int y) const { return load(index(x, y)); }
+  PF_HD NormalRow row(int y) const {
+    return {xx.row(y), xy.row(y), yy.row(y), xt.row(y), yt.row(y), residual.row(y)};
+  }
+};
+
+/// Where normal equations are stored, and the statistics of their solutions. `with_luma`: also compute the
 /// brightness of the cells, which does not depend on the flow.
+struct TensorOutput {
+  NormalPlanes normal;
+  Cells cells;
+  bool with_luma;
+};
+
+/// Computes normal equations and cells from frames warped by the flow `start`.
 template <class Backend>
 void ridge_tensors(Backend& backend, const WarpFrames& frames, StartingFlow start,
-                   const TensorWeights& weights, const NormalPlanes& out, const Cells& cells, bool with_luma);
+                   const TensorWeights& weights, const TensorOutput& out);
 
 /// Scratch memory of a CPU thread: rows of `ridge_pitch` floats, with a margin on both sides.
 constexpr int ridge_margin = 16;
 inline int ridge_pitch(int width) { return (width + 2 * ridge_margin + 15) / 16 * 16; }
 struct RidgeRows {
-  static constexpr int warped = 0;                     ///< warped frames
+  static constexpr int columns = 0;                    ///< four sums of cells
+  static constexpr int luma = columns + 4;             ///< brightness of cells
+  static constexpr int near = luma + 1;                ///< flow that the cells' sums are relative to
+  static constexpr int warped = near + 2;              ///< warped frames
   static constexpr int images = warped + most_frames;  ///< mean and difference at an instant
   static constexpr int filtered = images + 2;          ///< three images of each instant, 3 rows each
   static constexpr int products = filtered + most_instants * 3 * 3;  ///< six products
   static constexpr int at_once = 4;                                  ///< rows that are solved together
   static constexpr int rows_along = at_once + 2 * window_reach;
-  static constexpr int along = products + 6;              ///< sums along rows, rows_along rows each
-  static constexpr int columns = along + 6 * rows_along;  ///< four sums of cells
-  static constexpr int luma = columns + 4;                ///< brightness of cells
-  static constexpr int near = luma + 1;                   ///< flow that the cells' sums are relative to
-  static constexpr int count = near + 2;
+  static constexpr int along = products + 6;  ///< sums along rows, rows_along rows each
+  static constexpr int count = along + 6 * rows_along;
 };
 /// Bytes of scratch memory for each thread.
 inline std::size_t ridge_scratch(int width) {
@@ -134,6 +170,9 @@ PF_HD float determination(float xx, float xy, float yy) {
 struct PlainSolution {
   float u, v, residual;
 };
+PF_HD NormalSums normal_sums(const Products& sum, const PlainSolution& solution) {
+  return {sum.xx, sum.xy, sum.yy, sum.xt, sum.yt, solution.residual};
+}
 /// u0, v0: the flow so far, which weakly regularizes the solution and thereby ensures that one always exists.
 PF_HD PlainSolution plain_solution(const Products& sum, float u0, float v0) {
   constexpr float hold = 1e-3f;

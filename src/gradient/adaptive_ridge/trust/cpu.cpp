@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/cpu/backend.hpp"
 #include "gradient/adaptive_ridge/trust/trust.hpp"
-#include "steps/resize/enlarge_row.hpp"
 #include "steps/warp/warp_row.hpp"
 
 namespace parafield {
@@ -27,9 +26,9 @@ void judge_row(View<const float> frame, View<const float> next, FlowRow flow, in
 /// Computes the confidence of a row of normal equations.
 void rate_row(const NormalPlanes& normal, int y, float* confidence) {
   const int width = normal.xx.width;
-  const float *const xx = normal.xx.row(y), *const xy = normal.xy.row(y), *const yy = normal.yy.row(y);
+  const NormalRow sums = normal.row(y);
 #pragma GCC ivdep
-  for (int x = 0; x < width; ++x) confidence[x] = smaller_eigenvalue(xx[x], xy[x], yy[x]);
+  for (int x = 0; x < width; ++x) confidence[x] = confidence_of(sums[x]);
 }
 
 /// Writes each value twice.
@@ -46,7 +45,7 @@ void judge_flow(Backend& cpu, View<const float> frame, View<const float> next, c
   if (!flow.coarser.u) {
     cpu.rows(frame.height, [=](int y) {
       rate_row(normal, y, out.confidence.row(y));
-      judge_row(frame, next, {flow.flow.u.row(y), flow.flow.v.row(y)}, y, max_residual, out.valid.row(y));
+      judge_row(frame, next, flow.flow.row(y), y, max_residual, out.valid.row(y));
     });
     return;
   }
@@ -56,16 +55,40 @@ void judge_flow(Backend& cpu, View<const float> frame, View<const float> next, c
     for (int coarse = rows.begin; coarse < rows.end; ++coarse) {
       rate_row(normal, coarse, rated);
       for (int y = 2 * coarse; y < smaller(2 * coarse + 2, frame.height); ++y) {
-        float *const u = flow.flow.u.row(y), *const v = flow.flow.v.row(y);
-        enlarge_row(flow.coarser.u, y, width, u);
-        enlarge_row(flow.coarser.v, y, width, v);
-        judge_row(frame, next, {u, v}, y, max_residual, out.valid.row(y));
+        const FlowRow fine = flow.flow.row(y);
+        enlarge_row(flow.coarser.u, y, width, fine.u);
+        enlarge_row(flow.coarser.v, y, width, fine.v);
+        judge_row(frame, next, fine, y, max_residual, out.valid.row(y));
         spread(rated, out.confidence.row(y), width);
       }
     }
   });
 }
 
+template <class Backend>
+void take_visible(Backend& cpu, FlowPlanes flow, FlowPlanes back, const Matches& matches) {
+  cpu.pixels(matches.grid.seeds(),
+             [=](int column, int row) { take_visible_seed(flow, back, matches, column, row); });
+}
+
+template <class Backend>
+void fill_hidden(Backend& cpu, FlowPlanes flow, FlowPlanes back, FlowPlanes filled) {
+  cpu.rows(flow.u.height, [=](int y) {
+    const FlowRow to = flow.row(y), from = filled.row(y);
+    const float *const back_u = back.u.data, *const back_v = back.v.data;
+    const int width = flow.u.width, height = flow.u.height, pitch = int(back.u.stride());
+#pragma GCC ivdep  // planes do not overlap
+    for (int x = 0; x < width; ++x) {
+      const Motion own = to[x], other = from[x];
+      const bool takes = is_hidden(own.u, own.v, back_u, back_v, pitch, width, height, x, y) &
+                         (other.u == other.u) & (other.v == other.v);
+      to.set(x, {takes ? other.u : own.u, takes ? other.v : own.v});
+    }
+  });
+}
+
 PF_STEP(judge_flow<Cpu>);
+PF_STEP(take_visible<Cpu>);
+PF_STEP(fill_hidden<Cpu>);
 
 }  // namespace parafield

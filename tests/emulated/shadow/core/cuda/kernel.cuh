@@ -2,7 +2,7 @@
 #pragma once
 #include <cmath>
 
-#include "core/condition.hpp"
+#include "core/backend_interface.hpp"
 
 // Stands in for src/core/cuda/kernel.cuh: each kernel ends before the next begins.
 
