@@ -30,6 +30,8 @@ enum class Purpose {
   check    ///< the second frame's field, which a consistency check compares with it
 };
 
+struct KeptFrames;  // steps/colors
+
 /// Motion that the user gives alongside the frames.
 struct KnownMotion {
   std::optional<std::span<const Track>> tracks = {};
@@ -60,6 +62,9 @@ class SolverBase {
            known.tracks ? "tracks" : "a camera's rotation");
     return 0;
   }
+
+  /// The copies of the frames that the solver keeps in their slots, or null.
+  const KeptFrames* kept() const { return nullptr; }
 
   /// Estimates flow from the second of two frames back to the first, after `solve`. Writes it into `planes` or
   /// returns planes that have it already.

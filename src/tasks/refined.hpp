@@ -80,7 +80,8 @@ class RefinedFlow : public Solver {
         slots_(method.frames),
         uses_back_(refinement_of(method).refine_back && slots_ == 2) {
     if (refinement_of(method).refine > 0) {
-      refiner_.emplace(backend, workspace, size, refinement_of(method), slots_);
+      refiner_.emplace(backend, workspace, size, refinement_of(method), slots_,
+                       Solver::kept());
       if (uses_back_) back_ = workspace.flow(size);
     }
     if (fb_check_ > 0 && method.frames != 2)

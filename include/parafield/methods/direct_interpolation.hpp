@@ -100,8 +100,11 @@ inline std::array<Preset<DirectInterpolation>, 3> presets(const DirectInterpolat
          .median = 0},
         "The paper's parameters: 1000 corners, alpha / beta = 4."},
        {"accurate",
-        {.tracking = {.max_features = 2500, .track_levels = 5}, .resampled = 6000, .resampled_check = 0.08f},
-        "More features in the second round."}}};
+        {.tracking = {.max_features = 2500, .track_levels = 5},
+         .resampled = 6000,
+         .resampled_check = 0.08f,
+         .refinement = {.refine = 4, .refine_sweeps = 12}},
+        "More features in the second round, and refinement."}}};
 }
 
 }  // namespace parafield

@@ -113,6 +113,8 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
   /// The flow back that `solve` has estimated, if the method sharpens two-way or refines with the flow back.
   FlowPlanes solve_back(int, FlowPlanes) { return back_; }
 
+  const KeptFrames* kept() const { return kept_ ? &*kept_ : nullptr; }
+
   bool takes_start() const { return true; }
 
  private:
@@ -174,9 +176,10 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
     descend(first, matched_->fused(), 0, refined, {2, method_.iterations, 1, normal_});
     const WarpFrames frames = frames_at(0, first, 2);
     finish_matched(backend_,
-                   {matched_->fused(), refined, matched_->back(), back_, frames.frame[0], frames.frame[1],
+                   {matched_->fused(), refined, matched_->back(), frames.frame[0], frames.frame[1],
                     normal_, method_.max_residual * 255, wanted},
                    result, trust);
+    if (back_.u) choose_back(backend_, result, matched_->back(), wanted, back_);
   }
 
   /// On CUDA: enough for two of the largest tiles on an H100.

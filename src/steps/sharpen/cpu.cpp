@@ -154,7 +154,7 @@ void sharpen_row(const Sharpening& s, int y) {
     bool in_cell[group / boundary_cell], any_cell = false;
     for (int i = 0; i < group / boundary_cell; ++i) {
       const int column = x / boundary_cell + i;
-      in_cell[i] = column < s.boundaries.width && is_sharpened(s.boundaries, column, y / boundary_cell);
+      in_cell[i] = column < s.boundaries.width && s.boundaries(column, y / boundary_cell) != 0;
       any_cell |= in_cell[i];
     }
     const int count = smaller(group, width - x);

@@ -20,8 +20,7 @@ struct Sharpening {
 
 /// Takes a weighted median of the flow near motion boundaries, and copies the flow elsewhere. A pixel is at a
 /// boundary if flow changes by more than 0.2 px from the pixel before it to the pixel after it, in x or in y.
-/// The median is taken in cells of 4x4 pixels that contain such a pixel, and in all cells adjacent to these.
-/// It is taken over 7x7 pixels, 3 px apart, and rounded to 1/256 px. A pixel's weight is larger the nearer it
+/// The median is taken in cells of 4x4 pixels that contain such a pixel. It is taken over 7x7 pixels, 3 px apart, and rounded to 1/256 px. A pixel's weight is larger the nearer it
 /// is, the more similar its color is to the middle pixel's, and the more similar its color is to its match's.
 /// With flow back, the weight is also larger the closer the flow back ends to the pixel. Motion boundaries
 /// thereby move to color boundaries. Weights that decrease with distance and color difference are from Sun,
@@ -104,14 +103,5 @@ PF_HD int units_of(float flow) {
   return __builtin_bit_cast(int, shifted) - __builtin_bit_cast(int, shift);
 }
 PF_HD float flow_of(int units) { return float(units) * (1.0f / 256); }
-
-/// Whether a cell's pixels take the median.
-PF_HD bool is_sharpened(View<const std::uint8_t> boundaries, int column, int row) {
-  const int left = larger(column - 1, 0), right = smaller(column + 1, boundaries.width - 1);
-  int any = 0;
-  for (int y = larger(row - 1, 0); y <= smaller(row + 1, boundaries.height - 1); ++y)
-    for (int x = left; x <= right; ++x) any |= boundaries(x, y);
-  return any != 0;
-}
 
 }  // namespace parafield

@@ -15,9 +15,12 @@ namespace parafield {
 template <class Backend>
 class FlowRefiner {
  public:
-  FlowRefiner(Backend& backend, Workspace& workspace, Size size, const VariationalRefinement& parameters, int slots)
+  /// `kept`: copies of the frames that the solver keeps in the same slots, or null.
+  FlowRefiner(Backend& backend, Workspace& workspace, Size size, const VariationalRefinement& parameters,
+              int slots, const KeptFrames* kept)
       : backend_(backend),
         parameters_(parameters),
+        keeps_frames_(parameters.refine_median > 0 && !kept),
         taps_(taps_of(is_color() ? 0.23f : 0.19f)),
         planes_(RefinementPlanes::make(workspace, size)) {
     for (Channels& slot : channels_)
@@ -26,18 +29,19 @@ class FlowRefiner {
     if (is_color())
       for (View<float>& plane : raw_.plane) plane = workspace.image<float>(size);
     if (parameters.refine_median > 0)
-      sharpening_ = make_sharpening<Backend>(workspace, size, KeptFrames::make(workspace, size, slots));
+      sharpening_ = make_sharpening<Backend>(workspace, size,
+                                             kept ? *kept : KeptFrames::make(workspace, size, slots));
     if (is_color() || parameters.refine_median > 0)
       unfiltered_ = sharpening_.sharpened.u ? sharpening_.sharpened : workspace.flow(size);
     backend.reserve_scratch(refinement_scratch(size.width));
     backend.reserve_scratch(smooth_scratch(taps_, size.width));
   }
 
-  /// Smooths frames into slots `slot` and following, and keeps their colors for the median.
+  /// Smooths frames into slots `slot` and following, and keeps their colors for the median if the solver does not.
   void prepare(const Frame* frames, int slot, int count) {
     for (int i = 0; i < count; i += 2) {
       const int some = smaller(2, count - i);
-      if (parameters_.refine_median > 0) keep_frames(backend_, frames + i, slot + i, some, sharpening_.kept);
+      if (keeps_frames_) keep_frames(backend_, frames + i, slot + i, some, sharpening_.kept);
       View<float> luma[2];
       for (int k = 0; k < some; ++k)
         is_color() ? smooth_colors(frames[i + k], channels_[slot + i + k])
@@ -49,13 +53,16 @@ class FlowRefiner {
   /// Refines the flow from the frame in slot `from` to the frame in slot `to`, in place. `back`: flow of the
   /// second frame, or empty.
   void refine(int from, int to, FlowPlanes flow, FlowPlanes back) {
-    ComparedFrames frames{.channels = channels()};
+    ComparedFrames frames;
+    frames.channels = channels();
     for (int c = 0; c < channels(); ++c)
       frames.from[c] = channels_[from].plane[c], frames.to[c] = channels_[to].plane[c];
-    weigh_edges(backend_, frames, planes_.edge_x, planes_.edge_y);
     for (int warp = 1; warp <= parameters_.refine; ++warp) {
-      compare_gradients(backend_, frames, flow, back, planes_.data);
-      find_slopes(backend_, planes_, flow);
+      const auto find = [&] {
+        if (warp == 1) weigh_edges(backend_, frames, planes_.edge_x, planes_.edge_y);
+        find_slopes(backend_, planes_, flow);
+      };
+      backend_.beside(find, [&] { compare_gradients(backend_, frames, flow, back, planes_.data); });
       weigh_smoothness(backend_, planes_, flow, parameters_.refine_smoothness);
       const bool last = warp == parameters_.refine;
       const bool sharpens = parameters_.refine_median > 0 && (last || warp % parameters_.refine_median == 0);
@@ -93,9 +100,10 @@ class FlowRefiner {
 
   Backend& backend_;
   const VariationalRefinement parameters_;
+  const bool keeps_frames_;
   const Taps taps_;
   const RefinementPlanes planes_;
-  Channels channels_[5];  // smoothed frames, one for each slot
+  Channels channels_[KeptFrames::most_slots];  // smoothed frames, one for each slot
   Channels raw_;          // of the newest frame
   Sharpening sharpening_;
   FlowPlanes unfiltered_;  // input of the medians

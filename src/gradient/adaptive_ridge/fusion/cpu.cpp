@@ -110,11 +110,6 @@ void finish_matched(Backend& cpu, const RefinedMatches& matched, FlowPlanes flow
     const int width = flow.u.width, height = flow.u.height;
 #pragma GCC ivdep  // planes do not overlap
     for (int x = 0; x < width; ++x) to.set(x, kept_near(before[x], refined[x]));
-    if (matched.plain_back.u) {
-      const FlowRow with = matched.back.row(y), plain = matched.plain_back.row(y);
-#pragma GCC ivdep
-      for (int x = 0; x < width; ++x) plain.set(x, fused(plain[x], with[x]));
-    }
     if (!trust.valid) return;
     const float line = float(y), most = matched.max_residual;
     const float *const next = matched.next.data, *const luma = matched.frame.row(y),
@@ -134,9 +129,18 @@ void finish_matched(Backend& cpu, const RefinedMatches& matched, FlowPlanes flow
   });
 }
 
+template <class Backend>
+void choose_back(Backend& cpu, FlowPlanes flow, FlowPlanes matched, const int*, FlowPlanes back) {
+  cpu.rows(back.u.height, [=](int y) {
+    const FlowRow own = back.row(y), other = matched.row(y);
+    for (int x = 0; x < back.u.width; ++x) own.set(x, chosen_back(own[x], other[x], flow, x, y));
+  });
+}
+
 PF_STEP(settle_matches<Cpu>);
 PF_STEP(snap_matches<Cpu>);
 PF_STEP(fuse_flow<Cpu>);
 PF_STEP(finish_matched<Cpu>);
+PF_STEP(choose_back<Cpu>);
 
 }  // namespace parafield

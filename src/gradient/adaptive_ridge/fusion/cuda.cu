@@ -118,8 +118,6 @@ void finish_matched(Backend& cuda, const RefinedMatches& matched, FlowPlanes flo
     const Motion kept = kept_near(matched.fused.at(x, y), matched.refined.at(x, y));
     const float u = kept.u, v = kept.v;
     flow.set(x, y, kept);
-    if (const FlowPlanes plain = matched.plain_back; plain.u)
-      plain.set(x, y, fused(plain.at(x, y), matched.back.at(x, y)));
     if (!trust.valid) return;
     const bool seen = !is_hidden(u, v, matched.back.u.data, matched.back.v.data, int(matched.back.u.stride()),
                                  width, height, x, y);
@@ -130,9 +128,18 @@ void finish_matched(Backend& cuda, const RefinedMatches& matched, FlowPlanes flo
   });
 }
 
+template <class Backend>
+void choose_back(Backend& cuda, FlowPlanes flow, FlowPlanes matched, const int* wanted, FlowPlanes back) {
+  for_pixels(cuda, back.u.size(), [=] __device__(int x, int y) {
+    if (wanted && *wanted == 0) return;
+    back.set(x, y, chosen_back(back.at(x, y), matched.at(x, y), flow, x, y));
+  });
+}
+
 PF_STEP(settle_matches<Cuda>);
 PF_STEP(snap_matches<Cuda>);
 PF_STEP(fuse_flow<Cuda>);
 PF_STEP(finish_matched<Cuda>);
+PF_STEP(choose_back<Cuda>);
 
 }  // namespace parafield
