@@ -100,10 +100,10 @@ struct AdaptiveRidge {
                "Spacing of the solved pixels on each level. With 2, only every other pixel and row is solved "
                "and the rest is interpolated, which takes a quarter of the time. This needs two frames. "
                "Matches are still refined at every pixel.");
-  PF_PARAMETER(int, iterations, 3, range(1, 100),
+  PF_PARAMETER(int, iterations, 2, range(1, 100),
                "Solutions on each level. Each warps the frames by the previous flow. With matches, levels at "
                "a quarter of the size or less take only one.");
-  PF_PARAMETER(int, rounds, 3, range(1, 10),
+  PF_PARAMETER(int, rounds, 2, range(1, 10),
                "How often the last solution shrinks. On the finest level, each round shrinks the flow toward "
                "the mean of the previous round. Other solutions shrink once, `rounds` times as strongly.");
   PF_PARAMETER(float, window, 0.85f, range(0.3, 2, "px"),
@@ -159,9 +159,7 @@ inline int levels_of(const AdaptiveRidge& method, Size size) {
 inline std::array<Preset<AdaptiveRidge>, 8> presets(const AdaptiveRidge&) {
   return {{{"default", AdaptiveRidge{}, "Two frames."},
            {"fast",
-            {.iterations = 2,
-             .rounds = 2,
-             .shrinkage = 1.5f,
+            {.shrinkage = 1.5f,
              .matches = UseOfMatches::never,
              .refinement = {.refine = 0}},
             "Takes half of the time, without refinement. Loses fast objects."},
@@ -175,9 +173,7 @@ inline std::array<Preset<AdaptiveRidge>, 8> presets(const AdaptiveRidge&) {
              .refinement = {.refine = 0}},
             "Takes a tenth of the time on a CPU. Boundaries are softer. Loses fast objects."},
            {"precise",
-            {.iterations = 2,
-             .rounds = 2,
-             .refinement = {.refine = 3, .refine_sweeps = 12, .refine_back = true, .refine_median = 3}},
+            {.refinement = {.refine = 3, .refine_sweeps = 12, .refine_back = true, .refine_median = 3}},
             "More refinement, with the flow back, at twice the cost."},
            {"accurate",
             {.iterations = 10,
