@@ -5,9 +5,20 @@
 // Each thread relaxes bands of rows. For a few sweeps at a time, it copies a band and the rows around it that
 // these sweeps depend on, and lets the sweeps follow each other down the band, each one row behind, so only a
 // few rows are in use at any time and stay in the L2 cache. The rows around a band are also relaxed by the
-// bands that they belong to.
+// bands that they belong to. What the sweeps read is split by weigh_smoothness: a row has its even columns first,
+// then its odd ones, so that half a sweep reads and writes consecutive values.
 namespace parafield {
 namespace {
+
+int even_columns(int width) { return (width + 1) / 2; }
+
+/// Writes a row's even columns to `even` and the others to `odd`.
+void split(const float* row, int width, float* even, float* odd) {
+  const int odds = width / 2;
+#pragma GCC ivdep
+  for (int k = 0; k < odds; ++k) even[k] = row[2 * k], odd[k] = row[2 * k + 1];
+  if (width % 2 != 0) even[odds] = row[width - 1];
+}
 
 /// Spreads values at the middles of cells over the columns. `mid`: a row of cells. `twice_first`: twice the
 /// position of column 0.
@@ -65,6 +76,7 @@ struct Weights {
   }
   float* mid() const { return row(9); }
   float* deviation() const { return row(10); }
+  float* equations(int i) const { return row(11 + i); }  // i: 0 to 4
 
   /// Weighs the edges of row y.
   void weigh(int y) const {
@@ -100,7 +112,7 @@ struct Weights {
   }
   static float squares(float a, float b) { return fma(a, a, b * b); }
 
-  /// Writes the weights of row y and its pixels' equations. The rows y and y - 1 must be weighed.
+  /// Writes the weights of row y and its pixels' equations, split into even and odd columns. The rows y and y - 1 must be weighed.
   void write(int y) const {
     const EdgeRow along = this->along(), down = this->down(y), above = this->down(y + 1);
     const int width = this->width();
@@ -111,19 +123,31 @@ struct Weights {
     const float *const weight_y = down.weight, *const down_u = down.slope[0], *const down_v = down.slope[1];
     const float *const weight_up = above.weight, *const up_u = above.slope[0], *const up_v = above.slope[1];
     const float *const u = flow.u.row(y), *const v = flow.v.row(y);
-    float *const xx = planes.data.xx.row(y), *const xy = planes.data.xy.row(y), *const yy = planes.data.yy.row(y),
-                 *const xt = planes.data.xt.row(y), *const yt = planes.data.yt.row(y),
-                 *const to_x = planes.weight_x.row(y), *const to_y = planes.weight_y.row(y);
+    float* const data[] = {planes.data.xx.row(y), planes.data.xy.row(y), planes.data.yy.row(y),
+                           planes.data.xt.row(y), planes.data.yt.row(y)};
+    const float *const xx = data[0], *const xy = data[1], *const yy = data[2], *const xt = data[3],
+                *const yt = data[4];
+    float *const inverse_xx = equations(0), *const inverse_xy = equations(1), *const inverse_yy = equations(2),
+                 *const side_u = equations(3), *const side_v = equations(4);
 #pragma GCC ivdep
     for (int x = 0; x < width; ++x) {
       const float around = (weight_x[x - 1] + weight_x[x]) + (weight_up[x] + weight_y[x]);
       const PixelEquations pixel = pixel_equations(
           xx[x], xy[x], yy[x], xt[x], yt[x], around, (along_u[x - 1] - along_u[x]) + (up_u[x] - down_u[x]),
           (along_v[x - 1] - along_v[x]) + (up_v[x] - down_v[x]), u[x], v[x]);
-      xx[x] = pixel.xx, xy[x] = pixel.xy, yy[x] = pixel.yy, xt[x] = pixel.u, yt[x] = pixel.v;
-      to_x[x] = weight_x[x], to_y[x] = weight_y[x];
+      inverse_xx[x] = pixel.xx, inverse_xy[x] = pixel.xy, inverse_yy[x] = pixel.yy, side_u[x] = pixel.u,
+      side_v[x] = pixel.v;
     }
+    const auto split_to = [=](const float* row, float* to) { split(row, width, to, to + even_columns(width)); };
+    for (int i = 0; i < 5; ++i) split_to(equations(i), data[i]);
+    split_to(weight_x, planes.weight_x.row(y));
+    split_to(weight_y, planes.weight_y.row(y));
   }
+};
+
+/// A row of flow with its even and odd columns apart.
+struct SplitRow {
+  float* column[2];
 };
 
 /// A band of rows with the rows around it, which one thread relaxes.
@@ -136,52 +160,80 @@ struct Band {
   int width() const { return from.u.width; }
   int height() const { return from.u.height; }
   float* row(int i) const { return scratch + i * refinement_pitch(width()) + refinement_margin; }
-  float* u(int y) const { return row(2 * (y - top) + 2); }
-  float* v(int y) const { return row(2 * (y - top) + 3); }
+  /// A row whose even columns have a 0 after them, and whose odd columns have one before and after them.
+  SplitRow split_row(int i) const {
+    constexpr int gap = 8;
+    return {{row(i), row(i) + even_columns(width()) + gap}};
+  }
+  SplitRow u(int y) const { return split_row(2 * (y - top) + 2); }
+  SplitRow v(int y) const { return split_row(2 * (y - top) + 3); }
 
   void copy(int y) const {
     const int width = this->width();
-    const float *const from_u = from.u.row(y), *const from_v = from.v.row(y);
-    float *const u = this->u(y), *const v = this->v(y);
-    for (int x = 0; x < width; ++x) u[x] = from_u[x], v[x] = from_v[x];
-    u[-1] = v[-1] = u[width] = v[width] = 0;
+    const View<float> planes[] = {from.u, from.v};
+    const SplitRow rows[] = {u(y), v(y)};
+    for (int i = 0; i < 2; ++i) {
+      float *const even = rows[i].column[0], *const odd = rows[i].column[1];
+      split(planes[i].row(y), width, even, odd);
+      even[even_columns(width)] = odd[-1] = odd[width / 2] = 0;
+    }
   }
 
   /// Relaxes the pixels of row y whose column and row add up to an even (`odd` 0) or odd number.
   void relax(int y, int odd, float factor) const {
-    const int width = this->width(), last = height() - 1;
+    const int width = this->width(), last = height() - 1, evens = even_columns(width);
+    const int own = (y + odd) & 1, offset = own * evens, other_offset = evens - offset;
     const float* const none = row(0);  // zeros
-    const float *const weight = planes.weight_x.row(y), *const weight_below = planes.weight_y.row(y),
-                *const weight_above = y > 0 ? planes.weight_y.row(y - 1) : none;
-    const float *const xx = planes.data.xx.row(y), *const xy = planes.data.xy.row(y),
-                *const yy = planes.data.yy.row(y), *const side_u = planes.data.xt.row(y),
-                *const side_v = planes.data.yt.row(y);
-    float *const u = this->u(y), *const v = this->v(y);
-    const float *const u_above = y > 0 ? this->u(y - 1) : none, *const v_above = y > 0 ? this->v(y - 1) : none,
-                *const u_below = y < last ? this->u(y + 1) : none, *const v_below = y < last ? this->v(y + 1) : none;
-    const auto relaxed_at = [=](int x, float weight_before) {
-      const float sum_u = sum_of_neighbors(side_u[x], weight_before, u[x - 1], weight[x], u[x + 1],
-                                           weight_above[x], u_above[x], weight_below[x], u_below[x]),
-                  sum_v = sum_of_neighbors(side_v[x], weight_before, v[x - 1], weight[x], v[x + 1],
-                                           weight_above[x], v_above[x], weight_below[x], v_below[x]);
-      return relaxed(xx[x], xy[x], yy[x], {sum_u, sum_v}, {u[x], v[x]}, factor);
+    const float *const weights = planes.weight_x.row(y), *const weight = weights + offset,
+                *const weight_before = weights + other_offset - (1 - own),
+                *const weight_below = planes.weight_y.row(y) + offset,
+                *const weight_above = y > 0 ? planes.weight_y.row(y - 1) + offset : none;
+    const float *const xx = planes.data.xx.row(y) + offset, *const xy = planes.data.xy.row(y) + offset,
+                *const yy = planes.data.yy.row(y) + offset, *const side_u = planes.data.xt.row(y) + offset,
+                *const side_v = planes.data.yt.row(y) + offset;
+    float *const u = this->u(y).column[own], *const v = this->v(y).column[own];
+    const float *const u_after = this->u(y).column[1 - own] + own, *const v_after = this->v(y).column[1 - own] + own;
+    const float *const u_above = y > 0 ? this->u(y - 1).column[own] : none,
+                *const v_above = y > 0 ? this->v(y - 1).column[own] : none,
+                *const u_below = y < last ? this->u(y + 1).column[own] : none,
+                *const v_below = y < last ? this->v(y + 1).column[own] : none;
+    const auto relaxed_at = [=](int k, float before) {
+      const float sum_u = sum_of_neighbors(side_u[k], before, u_after[k - 1], weight[k], u_after[k],
+                                           weight_above[k], u_above[k], weight_below[k], u_below[k]),
+                  sum_v = sum_of_neighbors(side_v[k], before, v_after[k - 1], weight[k], v_after[k],
+                                           weight_above[k], v_above[k], weight_below[k], v_below[k]);
+      return relaxed(xx[k], xy[k], yy[k], {sum_u, sum_v}, {u[k], v[k]}, factor);
     };
-    const int first = (y + odd) & 1;
-    if (first == 0) {
+    const int first = 1 - own, count = own == 0 ? evens : width / 2;
+    if (own == 0) {
       const Motion flow = relaxed_at(0, 0);
       u[0] = flow.u, v[0] = flow.v;
     }
-    // Computing all pixels and keeping every other one is faster than gathering them.
-    float *const to_u = same_row(u), *const to_v = same_row(v);
 #pragma GCC ivdep
-    for (int x = 1; x < width; ++x) {
-      const Motion flow = relaxed_at(x, weight[x - 1]);
-      const bool takes = (x & 1) == first;
-      to_u[x] = takes ? flow.u : u[x];
-      to_v[x] = takes ? flow.v : v[x];
+    for (int k = first; k < count; ++k) {
+      const Motion flow = relaxed_at(k, weight_before[k]);
+      u[k] = flow.u, v[k] = flow.v;
     }
   }
 };
+
+/// Writes a row from its even and odd columns, close to `start` unless that is null. `to` may be `start`.
+void join(const SplitRow& row, const float* start, int width, float* to) {
+  const float *const even = row.column[0], *const odd = row.column[1];
+  const int odds = width / 2;
+  if (start) {
+#pragma GCC ivdep
+    for (int k = 0; k < odds; ++k) {
+      const float before = start[2 * k], after = start[2 * k + 1];
+      to[2 * k] = limited(even[k], before), to[2 * k + 1] = limited(odd[k], after);
+    }
+    if (width % 2 != 0) to[width - 1] = limited(even[odds], start[width - 1]);
+  } else {
+#pragma GCC ivdep
+    for (int k = 0; k < odds; ++k) to[2 * k] = even[k], to[2 * k + 1] = odd[k];
+    if (width % 2 != 0) to[width - 1] = even[odds];
+  }
+}
 
 /// Sweeps `first` to `first` + count - 1 of a band of rows. `start`: flow to stay close to, or empty.
 void relax_band(const RefinementPlanes& planes, FlowPlanes from, FlowPlanes start, int first, int count,
@@ -189,7 +241,7 @@ void relax_band(const RefinementPlanes& planes, FlowPlanes from, FlowPlanes star
   const int height = from.u.height, width = from.u.width, steps = 2 * count;
   const Band band{planes, from, larger(rows.begin - steps, 0), scratch};
   const int bottom = smaller(rows.end + steps, height);
-  for (int x = -1; x <= width; ++x) band.row(0)[x] = 0;
+  for (int k = 0; k < even_columns(width); ++k) band.row(0)[k] = 0;
   for (int y = band.top; y < bottom; ++y) band.copy(y);
   for (int front = band.top; front < bottom + steps; ++front)
     for (int step = 0; step < steps; ++step) {
@@ -198,15 +250,10 @@ void relax_band(const RefinementPlanes& planes, FlowPlanes from, FlowPlanes star
       band.relax(y, step & 1, relaxation(first + step / 2));
     }
   for (int y = rows.begin; y < rows.end; ++y) {
-    const float *const u = band.u(y), *const v = band.v(y);
-    float *const to_u = to.u.row(y), *const to_v = to.v.row(y);
-    if (start.u) {
-      const float *const start_u = start.u.row(y), *const start_v = start.v.row(y);
-#pragma GCC ivdep
-      for (int x = 0; x < width; ++x) to_u[x] = limited(u[x], start_u[x]), to_v[x] = limited(v[x], start_v[x]);
-    } else {
-      for (int x = 0; x < width; ++x) to_u[x] = u[x], to_v[x] = v[x];
-    }
+    const SplitRow relaxed[] = {band.u(y), band.v(y)};
+    const View<float> planes_to[] = {to.u, to.v}, planes_start[] = {start.u, start.v};
+    for (int i = 0; i < 2; ++i)
+      join(relaxed[i], start.u ? planes_start[i].row(y) : nullptr, width, planes_to[i].row(y));
   }
 }
 
