@@ -13,7 +13,7 @@ constexpr int rings_each = 4;      // of a channel: mean, difference, and the me
 constexpr int planes = 5;          // xx, xy, yy, xt, yt
 constexpr int ring_rows = ComparedFrames::most * rings_each * ring, smooth_rows = ring_rows + planes * ring,
               sum_rows = smooth_rows + 7, row_count = sum_rows + 1;
-static_assert(row_count <= 2 * (relaxed_rows + 4 * sweeps_at_once + 2));
+static_assert(row_count <= other_rows);
 
 /// Repeats the first and last values of a row in its margins.
 void extend(float* row, int width, int reach) {

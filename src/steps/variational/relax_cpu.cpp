@@ -5,20 +5,10 @@
 // Each thread relaxes bands of rows. For a few sweeps at a time, it copies a band and the rows around it that
 // these sweeps depend on, and lets the sweeps follow each other down the band, each one row behind, so only a
 // few rows are in use at any time and stay in the L2 cache. The rows around a band are also relaxed by the
-// bands that they belong to. What the sweeps read is split by weigh_smoothness: a row has its even columns first,
-// then its odd ones, so that half a sweep reads and writes consecutive values.
+// bands that they belong to. The even and the odd columns of a row are kept apart, and a pixel's equations are
+// gathered in blocks, so that half a sweep reads and writes consecutive values through few pointers.
 namespace parafield {
 namespace {
-
-int even_columns(int width) { return (width + 1) / 2; }
-
-/// Writes a row's even columns to `even` and the others to `odd`.
-void split(const float* row, int width, float* even, float* odd) {
-  const int odds = width / 2;
-#pragma GCC ivdep
-  for (int k = 0; k < odds; ++k) even[k] = row[2 * k], odd[k] = row[2 * k + 1];
-  if (width % 2 != 0) even[odds] = row[width - 1];
-}
 
 /// Spreads values at the middles of cells over the columns. `mid`: a row of cells. `twice_first`: twice the
 /// position of column 0.
@@ -76,7 +66,6 @@ struct Weights {
   }
   float* mid() const { return row(9); }
   float* deviation() const { return row(10); }
-  float* equations(int i) const { return row(11 + i); }  // i: 0 to 4
 
   /// Weighs the edges of row y.
   void weigh(int y) const {
@@ -112,7 +101,7 @@ struct Weights {
   }
   static float squares(float a, float b) { return fma(a, a, b * b); }
 
-  /// Writes the weights of row y and its pixels' equations, split into even and odd columns. The rows y and y - 1 must be weighed.
+  /// Writes the weights of row y and its pixels' equations. The rows y and y - 1 must be weighed.
   void write(int y) const {
     const EdgeRow along = this->along(), down = this->down(y), above = this->down(y + 1);
     const int width = this->width();
@@ -123,32 +112,38 @@ struct Weights {
     const float *const weight_y = down.weight, *const down_u = down.slope[0], *const down_v = down.slope[1];
     const float *const weight_up = above.weight, *const up_u = above.slope[0], *const up_v = above.slope[1];
     const float *const u = flow.u.row(y), *const v = flow.v.row(y);
-    float* const data[] = {planes.data.xx.row(y), planes.data.xy.row(y), planes.data.yy.row(y),
-                           planes.data.xt.row(y), planes.data.yt.row(y)};
-    const float *const xx = data[0], *const xy = data[1], *const yy = data[2], *const xt = data[3],
-                *const yt = data[4];
-    float *const inverse_xx = equations(0), *const inverse_xy = equations(1), *const inverse_yy = equations(2),
-                 *const side_u = equations(3), *const side_v = equations(4);
+    float *const xx = planes.data.xx.row(y), *const xy = planes.data.xy.row(y), *const yy = planes.data.yy.row(y),
+                 *const xt = planes.data.xt.row(y), *const yt = planes.data.yt.row(y),
+                 *const to_x = planes.weight_x.row(y), *const to_y = planes.weight_y.row(y);
 #pragma GCC ivdep
     for (int x = 0; x < width; ++x) {
       const float around = (weight_x[x - 1] + weight_x[x]) + (weight_up[x] + weight_y[x]);
       const PixelEquations pixel = pixel_equations(
           xx[x], xy[x], yy[x], xt[x], yt[x], around, (along_u[x - 1] - along_u[x]) + (up_u[x] - down_u[x]),
           (along_v[x - 1] - along_v[x]) + (up_v[x] - down_v[x]), u[x], v[x]);
-      inverse_xx[x] = pixel.xx, inverse_xy[x] = pixel.xy, inverse_yy[x] = pixel.yy, side_u[x] = pixel.u,
-      side_v[x] = pixel.v;
+      xx[x] = pixel.xx, xy[x] = pixel.xy, yy[x] = pixel.yy, xt[x] = pixel.u, yt[x] = pixel.v;
+      to_x[x] = weight_x[x], to_y[x] = weight_y[x];
     }
-    const auto split_to = [=](const float* row, float* to) { split(row, width, to, to + even_columns(width)); };
-    for (int i = 0; i < 5; ++i) split_to(equations(i), data[i]);
-    split_to(weight_x, planes.weight_x.row(y));
-    split_to(weight_y, planes.weight_y.row(y));
   }
 };
 
-/// A row of flow with its even and odd columns apart.
-struct SplitRow {
-  float* column[2];
+/// The equations of 16 pixels that lie two columns apart. Beyond the row, everything is 0.
+struct EquationBlock {
+  static constexpr int size = relaxed_block;
+  float xx[size], xy[size], yy[size];                               ///< inverse of the matrix
+  float side_u[size], side_v[size];                                 ///< right-hand side
+  float before[size], after[size], above[size], below[size];        ///< weights of the four edges
 };
+static_assert(sizeof(EquationBlock) == sizeof(float) * relaxed_block * relaxed_fields);
+
+/// Copies every other value of a row, from value `first` on, into the same array of each block.
+void gather(const float* row, int first, int width, float* to) {
+  constexpr int size = EquationBlock::size, next = relaxed_fields * size;
+  int x = first;
+  for (; x + 2 * size <= width; x += 2 * size, to += next)
+    for (int i = 0; i < size; ++i) to[i] = row[x + 2 * i];
+  for (int i = 0; i < size; ++i) to[i] = x + 2 * i < width ? row[x + 2 * i] : 0;
+}
 
 /// A band of rows with the rows around it, which one thread relaxes.
 struct Band {
@@ -157,103 +152,134 @@ struct Band {
   int top;  ///< first row that is copied
   float* scratch;
 
+  static constexpr int ring = 16;  // rows of equations: more than the sweeps use at a time
+  static_assert(ring > 2 * sweeps_at_once);
+
   int width() const { return from.u.width; }
   int height() const { return from.u.height; }
-  float* row(int i) const { return scratch + i * refinement_pitch(width()) + refinement_margin; }
-  /// A row whose even columns have a 0 after them, and whose odd columns have one before and after them.
-  SplitRow split_row(int i) const {
-    constexpr int gap = 8;
-    return {{row(i), row(i) + even_columns(width()) + gap}};
+  /// Number of blocks for the even or odd columns of a row.
+  int blocks() const { return relaxed_blocks(width()); }
+  /// The even (`odd` 0) or odd columns of row i. There is a 0 before and after them.
+  float* columns(int i, int odd) const {
+    constexpr int gap = 16;
+    return scratch + i * relaxed_pitch(width()) + gap + odd * (blocks() * EquationBlock::size + gap);
   }
-  SplitRow u(int y) const { return split_row(2 * (y - top) + 2); }
-  SplitRow v(int y) const { return split_row(2 * (y - top) + 3); }
+  float* none() const { return columns(0, 0); }  // zeros
+  float* u(int y, int odd) const { return columns(2 * (y - top) + 1, odd); }
+  float* v(int y, int odd) const { return columns(2 * (y - top) + 2, odd); }
+  EquationBlock* equations(int y, int odd) const {
+    float* const first = scratch + (2 * relaxed_rows_around + 1) * relaxed_pitch(width());
+    return reinterpret_cast<EquationBlock*>(first) + (2 * (y % ring) + odd) * blocks();
+  }
 
   void copy(int y) const {
-    const int width = this->width();
-    const View<float> planes[] = {from.u, from.v};
-    const SplitRow rows[] = {u(y), v(y)};
-    for (int i = 0; i < 2; ++i) {
-      float *const even = rows[i].column[0], *const odd = rows[i].column[1];
-      split(planes[i].row(y), width, even, odd);
-      even[even_columns(width)] = odd[-1] = odd[width / 2] = 0;
+    const int width = this->width(), odds = width / 2, pitch = relaxed_pitch(width);
+    for (const bool is_u : {true, false}) {
+      const float* const row = (is_u ? from.u : from.v).row(y);
+      float *const even = is_u ? u(y, 0) : v(y, 0), *const odd = is_u ? u(y, 1) : v(y, 1);
+      for (int k = odds; k < pitch - 16; ++k) even[k] = 0;
+#pragma GCC ivdep
+      for (int k = 0; k < odds; ++k) even[k] = row[2 * k], odd[k] = row[2 * k + 1];
+      if (width % 2 != 0) even[odds] = row[width - 1];
     }
+  }
+
+  /// Gathers the equations of row y.
+  void gather_equations(int y) const {
+    const int width = this->width();
+    const float *const weight_x = planes.weight_x.row(y), *const weight_y = planes.weight_y.row(y);
+    for (int odd = 0; odd < 2; ++odd) {
+      EquationBlock* const to = equations(y, odd);
+      gather(planes.data.xx.row(y), odd, width, to->xx);
+      gather(planes.data.xy.row(y), odd, width, to->xy);
+      gather(planes.data.yy.row(y), odd, width, to->yy);
+      gather(planes.data.xt.row(y), odd, width, to->side_u);
+      gather(planes.data.yt.row(y), odd, width, to->side_v);
+      gather(weight_x, odd, width, to->after);
+      gather(weight_y, odd, width, to->below);
+      if (odd == 1)
+        gather(weight_x, 0, width - 1, to->before);
+      else
+        gather_before(weight_x, width, to);
+      if (y > 0) {
+        gather(planes.weight_y.row(y - 1), odd, width, to->above);
+      } else {
+        for (int b = 0; b < blocks(); ++b)
+          for (float& weight : to[b].above) weight = 0;
+      }
+    }
+  }
+  /// Gathers the weights of the edges before even columns. The first has none.
+  static void gather_before(const float* weight_x, int width, EquationBlock* to) {
+    constexpr int size = EquationBlock::size;
+    to->before[0] = 0;
+    for (int i = 1; i < size; ++i) to->before[i] = 2 * i < width ? weight_x[2 * i - 1] : 0;
+    if (width > 2 * size) gather(weight_x + 2 * size - 1, 0, width - 2 * size, to[1].before);
   }
 
   /// Relaxes the pixels of row y whose column and row add up to an even (`odd` 0) or odd number.
   void relax(int y, int odd, float factor) const {
-    const int width = this->width(), last = height() - 1, evens = even_columns(width);
-    const int own = (y + odd) & 1, offset = own * evens, other_offset = evens - offset;
-    const float* const none = row(0);  // zeros
-    const float *const weights = planes.weight_x.row(y), *const weight = weights + offset,
-                *const weight_before = weights + other_offset - (1 - own),
-                *const weight_below = planes.weight_y.row(y) + offset,
-                *const weight_above = y > 0 ? planes.weight_y.row(y - 1) + offset : none;
-    const float *const xx = planes.data.xx.row(y) + offset, *const xy = planes.data.xy.row(y) + offset,
-                *const yy = planes.data.yy.row(y) + offset, *const side_u = planes.data.xt.row(y) + offset,
-                *const side_v = planes.data.yt.row(y) + offset;
-    float *const u = this->u(y).column[own], *const v = this->v(y).column[own];
-    const float *const u_after = this->u(y).column[1 - own] + own, *const v_after = this->v(y).column[1 - own] + own;
-    const float *const u_above = y > 0 ? this->u(y - 1).column[own] : none,
-                *const v_above = y > 0 ? this->v(y - 1).column[own] : none,
-                *const u_below = y < last ? this->u(y + 1).column[own] : none,
-                *const v_below = y < last ? this->v(y + 1).column[own] : none;
-    const auto relaxed_at = [=](int k, float before) {
-      const float sum_u = sum_of_neighbors(side_u[k], before, u_after[k - 1], weight[k], u_after[k],
-                                           weight_above[k], u_above[k], weight_below[k], u_below[k]),
-                  sum_v = sum_of_neighbors(side_v[k], before, v_after[k - 1], weight[k], v_after[k],
-                                           weight_above[k], v_above[k], weight_below[k], v_below[k]);
-      return relaxed(xx[k], xy[k], yy[k], {sum_u, sum_v}, {u[k], v[k]}, factor);
-    };
-    const int first = 1 - own, count = own == 0 ? evens : width / 2;
-    if (own == 0) {
-      const Motion flow = relaxed_at(0, 0);
-      u[0] = flow.u, v[0] = flow.v;
-    }
+    const int own = (y + odd) & 1, other = 1 - own, last = height() - 1, count = blocks();
+    const EquationBlock* block = equations(y, own);
+    float *u = this->u(y, own), *v = this->v(y, own);
+    const float *u_after = this->u(y, other) + own, *v_after = this->v(y, other) + own;
+    const float *u_above = y > 0 ? this->u(y - 1, own) : none(), *v_above = y > 0 ? this->v(y - 1, own) : none(),
+                *u_below = y < last ? this->u(y + 1, own) : none(),
+                *v_below = y < last ? this->v(y + 1, own) : none();
+    for (int b = 0; b < count; ++b, ++block) {
 #pragma GCC ivdep
-    for (int k = first; k < count; ++k) {
-      const Motion flow = relaxed_at(k, weight_before[k]);
-      u[k] = flow.u, v[k] = flow.v;
+      for (int i = 0; i < EquationBlock::size; ++i) {
+        const float sum_u = sum_of_neighbors(block->side_u[i], block->before[i], u_after[i - 1], block->after[i],
+                                             u_after[i], block->above[i], u_above[i], block->below[i], u_below[i]),
+                    sum_v = sum_of_neighbors(block->side_v[i], block->before[i], v_after[i - 1], block->after[i],
+                                             v_after[i], block->above[i], v_above[i], block->below[i], v_below[i]);
+        const Motion flow =
+            relaxed(block->xx[i], block->xy[i], block->yy[i], {sum_u, sum_v}, {u[i], v[i]}, factor);
+        u[i] = flow.u, v[i] = flow.v;
+      }
+      constexpr int size = EquationBlock::size;
+      u += size, v += size, u_after += size, v_after += size, u_above += size, v_above += size, u_below += size,
+          v_below += size;
+    }
+  }
+
+  /// Writes a row of u or v from its even and odd columns, close to `start` unless that is null.
+  void write(const float* even, const float* odd, const float* start, float* to) const {
+    const int width = this->width(), odds = width / 2;
+    if (start) {
+#pragma GCC ivdep  // `to` may be `start`
+      for (int k = 0; k < odds; ++k) {
+        const float before = start[2 * k], after = start[2 * k + 1];
+        to[2 * k] = limited(even[k], before), to[2 * k + 1] = limited(odd[k], after);
+      }
+      if (width % 2 != 0) to[width - 1] = limited(even[odds], start[width - 1]);
+    } else {
+#pragma GCC ivdep
+      for (int k = 0; k < odds; ++k) to[2 * k] = even[k], to[2 * k + 1] = odd[k];
+      if (width % 2 != 0) to[width - 1] = even[odds];
     }
   }
 };
 
-/// Writes a row from its even and odd columns, close to `start` unless that is null. `to` may be `start`.
-void join(const SplitRow& row, const float* start, int width, float* to) {
-  const float *const even = row.column[0], *const odd = row.column[1];
-  const int odds = width / 2;
-  if (start) {
-#pragma GCC ivdep
-    for (int k = 0; k < odds; ++k) {
-      const float before = start[2 * k], after = start[2 * k + 1];
-      to[2 * k] = limited(even[k], before), to[2 * k + 1] = limited(odd[k], after);
-    }
-    if (width % 2 != 0) to[width - 1] = limited(even[odds], start[width - 1]);
-  } else {
-#pragma GCC ivdep
-    for (int k = 0; k < odds; ++k) to[2 * k] = even[k], to[2 * k + 1] = odd[k];
-    if (width % 2 != 0) to[width - 1] = even[odds];
-  }
-}
-
 /// Sweeps `first` to `first` + count - 1 of a band of rows. `start`: flow to stay close to, or empty.
 void relax_band(const RefinementPlanes& planes, FlowPlanes from, FlowPlanes start, int first, int count,
                 RowRange rows, float* scratch, FlowPlanes to) {
-  const int height = from.u.height, width = from.u.width, steps = 2 * count;
+  const int height = from.u.height, steps = 2 * count;
   const Band band{planes, from, larger(rows.begin - steps, 0), scratch};
   const int bottom = smaller(rows.end + steps, height);
-  for (int k = 0; k < even_columns(width); ++k) band.row(0)[k] = 0;
+  for (int i = 0; i < relaxed_pitch(from.u.width); ++i) scratch[i] = 0;
   for (int y = band.top; y < bottom; ++y) band.copy(y);
-  for (int front = band.top; front < bottom + steps; ++front)
+  for (int front = band.top; front < bottom + steps; ++front) {
+    if (front < bottom) band.gather_equations(front);
     for (int step = 0; step < steps; ++step) {
       const int y = front - step, reach = steps - 1 - step;
       if (y < larger(rows.begin - reach, 0) || y >= smaller(rows.end + reach, height)) continue;
       band.relax(y, step & 1, relaxation(first + step / 2));
     }
+  }
   for (int y = rows.begin; y < rows.end; ++y) {
-    const SplitRow relaxed[] = {band.u(y), band.v(y)};
-    const View<float> planes_to[] = {to.u, to.v}, planes_start[] = {start.u, start.v};
-    for (int i = 0; i < 2; ++i)
-      join(relaxed[i], start.u ? planes_start[i].row(y) : nullptr, width, planes_to[i].row(y));
+    band.write(band.u(y, 0), band.u(y, 1), start.u ? start.u.row(y) : nullptr, to.u.row(y));
+    band.write(band.v(y, 0), band.v(y, 1), start.u ? start.v.row(y) : nullptr, to.v.row(y));
   }
 }
 

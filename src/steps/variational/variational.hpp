@@ -99,10 +99,20 @@ PF_HD constexpr int refinement_pitch(int width) { return (width + 2 * refinement
 /// A thread relaxes bands of at most this many rows, a few sweeps at a time. Each sweep needs two more rows on
 /// both sides.
 constexpr int relaxed_rows = 128, sweeps_at_once = 5;
+/// While a thread relaxes, the even and odd columns of a row are apart, in blocks of pixels with some values each.
+constexpr int relaxed_block = 16, relaxed_fields = 9;
+constexpr int relaxed_rows_around = relaxed_rows + 4 * sweeps_at_once;
+PF_HD constexpr int relaxed_blocks(int width) { return ((width + 1) / 2 + relaxed_block - 1) / relaxed_block; }
+PF_HD constexpr int relaxed_pitch(int width) { return 2 * relaxed_block * relaxed_blocks(width) + 3 * 16; }
+constexpr int other_rows = 160;  ///< rows of scratch memory that the other steps may use
 /// Bytes of scratch memory that each CPU thread needs.
 inline std::size_t refinement_scratch(int width) {
-  constexpr int rows = 2 * (relaxed_rows + 4 * sweeps_at_once + 2);  // more than the other steps need
-  return sizeof(float) * std::size_t(refinement_pitch(width)) * rows;
+  constexpr int equation_rows = 16;
+  const std::size_t relaxed = std::size_t(2 * relaxed_rows_around + 1) * std::size_t(relaxed_pitch(width)) +
+                              std::size_t(2 * equation_rows * relaxed_fields * relaxed_block) *
+                                  std::size_t(relaxed_blocks(width)),
+                    others = std::size_t(refinement_pitch(width)) * other_rows;
+  return sizeof(float) * larger(relaxed, others);
 }
 
 // Both backends compute these.
