@@ -345,8 +345,8 @@ void add_flow(App& program) {
   options.truth.add_to(command, "true flow to compare with: .flo, .pfm, .npy or .png");
   options.add_to(command);
   command.leave_out_of_help({"--min-confidence", "--aggregation-sigma", "--texture-aware", "--uniqueness",
-                             "--block-overlap",                              "--match-stride", "--match-levels", "--match-iterations", "--match-check",
-                             "--match-region", "--skip-damaged"});
+                             "--block-overlap", "--match-stride", "--match-levels", "--match-iterations",
+                             "--match-check", "--match-region", "--skip-damaged"});
   command.examples({"flow a.png b.png -o flow.flo --color flow.png",
                     "flow a.png b.png --gt truth.flo --preset fast --json",
                     "flow frame*.png -o flow%04d.flo"});

@@ -30,6 +30,8 @@ enum class Purpose {
   check    ///< the second frame's field, which a consistency check compares with it
 };
 
+struct KeptFrames;  // steps/colors
+
 /// Motion that the user gives alongside the frames.
 struct KnownMotion {
   std::optional<std::span<const Track>> tracks = {};
@@ -61,6 +63,17 @@ class SolverBase {
       fail(ErrorCode::invalid_argument, "the method has no use for ",
            known.tracks ? "tracks" : "a camera's rotation");
     return 0;
+  }
+
+  /// The copies of the frames that the solver keeps in their slots, or null.
+  const KeptFrames* kept() const { return nullptr; }
+
+  /// Estimates flow from the second of two frames back to the first, after `solve`. Writes it into `planes` or
+  /// returns planes that have it already.
+  template <class Planes>
+  Planes solve_back(int first, Planes planes) {
+    static_cast<Solver&>(*this).solve(1 - first, nullptr, planes, {}, Purpose::check);
+    return planes;
   }
 
   /// Prepares the next pair of a sequence of pairs. `follows`: the previous call prepared the preceding pair.

@@ -10,6 +10,7 @@
 #include "steps/median/median.hpp"
 #include "steps/speckle/speckle.hpp"
 #include "steps/surfaces/surfaces.hpp"
+#include "steps/variational/refiner.hpp"
 #include "tasks/own_least.hpp"
 
 /// Flow and stereo solvers, extended with the checks and filters that all methods of a task share.
@@ -56,7 +57,17 @@ class Refinement {
   View<float> unsmoothed_[2];
 };
 
-/// A flow solver that takes FlowOptions. The forward-backward check solves with both frames swapped.
+/// The parameters of a flow method's variational refinement.
+template <class Method>
+const VariationalRefinement& refinement_of(const Method& method) {
+  if constexpr (requires { method.energy; })
+    return method.energy.refinement;
+  else
+    return method.refinement;
+}
+
+/// A flow solver with the variational refinement and FlowOptions. The forward-backward check solves with both
+/// frames swapped.
 template <class Backend, class Solver>
 class RefinedFlow : public Solver {
   static_assert(Solves<Solver, const FlowView*, FlowPlanes, Trust, Purpose>);
@@ -71,7 +82,13 @@ class RefinedFlow : public Solver {
         fb_check_(options.fb_check),
         least_(least_confidence(method, options)),
         // Filling depends on what is valid, but not on the confidence.
-        at_once_(Solver::applies_least && !options.fill) {
+        at_once_(Solver::applies_least && !options.fill),
+        slots_(method.frames),
+        uses_back_(refinement_of(method).refine_back && slots_ == 2) {
+    if (refinement_of(method).refine > 0) {
+      refiner_.emplace(backend, workspace, size, refinement_of(method), slots_, Solver::kept());
+      if (uses_back_) back_ = workspace.flow(size);
+    }
     if (fb_check_ > 0 && method.frames != 2)
       fail(ErrorCode::invalid_argument, "fb_check, the forward-backward check, is for methods of 2 frames; ",
            Method::name, " takes ", int(method.frames));
@@ -83,11 +100,16 @@ class RefinedFlow : public Solver {
     if (!options.confidence) own_trust_.confidence = workspace.image<float>(size);
   }
 
+  void prepare(const Frame* frames, int slot, int count) {
+    if (refiner_) refiner_->prepare(frames, slot, count);
+    Solver::prepare(frames, slot, count);
+  }
   void solve(int first, const FlowView* start, FlowField& result) {
     refine(first, result,
            [&](FlowPlanes flow, Trust trust) { Solver::solve(first, start, flow, trust, Purpose::result); });
   }
   void solve_newest(const Frame& newest, int slot, int first, const FlowView* start, FlowField& result) {
+    if (refiner_) refiner_->prepare(&newest, slot, 1);
     refine(first, result, [&](FlowPlanes flow, Trust trust) {
       Solver::solve_newest(newest, slot, first, start, flow, trust, Purpose::result);
     });
@@ -102,6 +124,11 @@ class RefinedFlow : public Solver {
                       result.confidence ? View<float>(result.confidence) : own_trust_.confidence,
                       at_once_ ? least_ : 0};
     solve(flow, trust);
+    if (refiner_) {
+      const int from = first + (slots_ - 1) / 2;
+      refiner_->refine(from % slots_, (from + 1) % slots_, flow,
+                       uses_back_ ? Solver::solve_back(first, back_) : FlowPlanes{});
+    }
     if (fb_check_ > 0) {
       Solver::solve(1 - first, nullptr, backward_, {}, Purpose::check);
       check_consistency<Backend>(backend_, flow, backward_, fb_check_, trust.valid);
@@ -117,7 +144,11 @@ class RefinedFlow : public Solver {
   Backend& backend_;
   Refinement<Backend> refinement_;
   const float fb_check_, least_;
-  const bool at_once_;   // whether the solver itself applies least_
+  const bool at_once_;  // whether the solver itself applies least_
+  const int slots_;
+  const bool uses_back_;
+  std::optional<FlowRefiner<Backend>> refiner_;
+  FlowPlanes back_;      // flow from the second frame to the first, for the refinement
   FlowPlanes backward_;  // flow from the second frame to the first
   Trust own_trust_;      // planes that the solver needs but results lack
 };

@@ -16,7 +16,7 @@ namespace parafield {
 /// Prints the parameters when a test fails.
 inline void PrintTo(const LucasKanade& method, std::ostream* out) {
   describe(method, [&]<class T>(const T& value, const Parameter<T>& parameter) {
-    *out << parameter.name << ' ' << value << "  ";
+    *out << parameter.name << ' ' << detail::text_of(value) << "  ";
   });
 }
 

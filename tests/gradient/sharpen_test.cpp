@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The median weighted by color at boundaries of motion: against float64, on every target, and what it is good for.
-#include "gradient/adaptive_ridge/sharpen/sharpen.hpp"
+#include "steps/sharpen/sharpen.hpp"
 
 #include <random>
 
@@ -212,7 +212,7 @@ FlowValues sharpened_by_hand(const FlowField& flow, const Frame* frames) {
     Backend backend(Device::cpu(1), {});
     Workspace workspace(backend.memory());
     const KeptFrames kept = KeptFrames::make(workspace, size, 2);
-    FlowSharpener<Backend> sharpener(backend, workspace, size, kept, false);
+    FlowSharpener<Backend> sharpener(backend, workspace, size, kept, {});
     const FlowPlanes planes = workspace.flow(size);
     for (int y = 0; y < size.height; ++y)
       for (int x = 0; x < size.width; ++x) planes.u(x, y) = flow.u(x, y), planes.v(x, y) = flow.v(x, y);

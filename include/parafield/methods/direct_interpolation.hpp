@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "parafield/methods/refinement.hpp"
 #include "parafield/methods/feature_tracking.hpp"
 #include "parafield/methods/precision.hpp"
 
@@ -76,6 +77,7 @@ struct DirectInterpolation {
                "Precision of likelihoods. exact: the same bits on every device. fast: features under 1/256 "
                "of the pixel's best likelihood are skipped, and a GPU uses its own exponential. Flow differs "
                "by about 0.001 px on average, and hardly ever by 1 % of the features' range.");
+  PF_PARAMETERS_OF(VariationalRefinement, refinement);
 
   void check_together() const {
     if (model == MotionModel::constant) return;
@@ -98,8 +100,11 @@ inline std::array<Preset<DirectInterpolation>, 3> presets(const DirectInterpolat
          .median = 0},
         "The paper's parameters: 1000 corners, alpha / beta = 4."},
        {"accurate",
-        {.tracking = {.max_features = 2500, .track_levels = 5}, .resampled = 6000, .resampled_check = 0.08f},
-        "More features in the second round."}}};
+        {.tracking = {.max_features = 2500, .track_levels = 5},
+         .resampled = 6000,
+         .resampled_check = 0.08f,
+         .refinement = {.refine = 4, .refine_sweeps = 12}},
+        "More features in the second round, and refinement."}}};
 }
 
 }  // namespace parafield

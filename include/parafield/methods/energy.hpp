@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "parafield/method.hpp"
+#include "parafield/methods/refinement.hpp"
 
 namespace parafield {
 
@@ -125,6 +126,7 @@ struct DisplacementEnergy {
   PF_PARAMETERS_OF(Smoothness, smoothness, .neighbors = 8);
   PF_PARAMETER(bool, sub_pixel, false,
                "Refine flow to sub-pixels. Parabolas are fitted to three data costs in x and in y.");
+  PF_PARAMETERS_OF(VariationalRefinement, refinement);
 };
 
 /// Static or moving (Jodoin eqs. 4 to 6). The data cost of a pixel is (y - mean * moving)^2 / sigma^2, with y

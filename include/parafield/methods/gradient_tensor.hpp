@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "parafield/method.hpp"
+#include "parafield/methods/refinement.hpp"
 
 namespace parafield {
 
@@ -20,6 +21,7 @@ struct GradientTensor {
                "Texture that valid flow needs. Flow is valid where the determinant of the spatial tensor, t1 "
                "t2 - t4^2, is above this. Elsewhere the flow is 0. The determinant is in (intensity / px)^4, "
                "with intensities from 0 to 255.");
+  PF_PARAMETERS_OF(VariationalRefinement, refinement);
 };
 
 inline std::array<Preset<GradientTensor>, 2> presets(const GradientTensor&) {

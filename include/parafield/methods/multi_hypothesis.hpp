@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "parafield/methods/refinement.hpp"
 #include "parafield/methods/feature_tracking.hpp"
 #include "parafield/methods/precision.hpp"
 
@@ -80,6 +81,7 @@ struct MultiHypothesis {
       Precision, precision, Precision::exact,
       "Precision of likelihoods. exact: the same bits on every device. fast: features under 1/256 of the "
       "pixel's best likelihood are skipped, and a GPU uses its own exponential. Few labels change.");
+  PF_PARAMETERS_OF(VariationalRefinement, refinement);
 
   void check_together() const {
     if (ranked > 0 && change_softness > 0)
@@ -100,7 +102,11 @@ inline std::array<Preset<MultiHypothesis>, 4> presets(const MultiHypothesis&) {
              .sub_pixel = false},
             "The paper's parameters: Alg. 3, 1000 corners, alpha / beta = 4, flow in whole px."},
            {"accurate",
-            {.label_step = 0.5f, .max_labels = 4096, .change_window = 5, .change_softness = 2},
+            {.label_step = 0.5f,
+             .max_labels = 4096,
+             .change_window = 5,
+             .change_softness = 2,
+             .refinement = {.refine = 4, .refine_sweeps = 12}},
             "Lower error at several times the cost, but thin objects are lost."},
            {"thin",
             {.change_threshold = 4},

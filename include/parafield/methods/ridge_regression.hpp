@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "parafield/method.hpp"
+#include "parafield/methods/refinement.hpp"
 
 namespace parafield {
 
@@ -28,6 +29,7 @@ struct RidgeRegression {
                "Texture that valid flow needs. Flow is valid where the determinant of the spatial tensor is "
                "above this. Elsewhere the flow is 0 before the last smoothing. The determinant is in "
                "(intensity / px)^4, with intensities from 0 to 255.");
+  PF_PARAMETERS_OF(VariationalRefinement, refinement);
 };
 
 inline std::array<Preset<RidgeRegression>, 2> presets(const RidgeRegression&) {

@@ -5,7 +5,6 @@
 
 #include "core/solver.hpp"
 #include "gradient/adaptive_ridge/matched_flow.hpp"
-#include "gradient/adaptive_ridge/sharpen/sharpen.hpp"
 #include "gradient/adaptive_ridge/shrink/shrink.hpp"
 #include "gradient/adaptive_ridge/spaced/spaced.hpp"
 #include "gradient/adaptive_ridge/steady/steady.hpp"
@@ -13,6 +12,7 @@
 #include "parafield/fields.hpp"
 #include "steps/pyramid/pyramid.hpp"
 #include "steps/resize/resize.hpp"
+#include "steps/sharpen/sharpen.hpp"
 
 namespace parafield {
 
@@ -50,9 +50,10 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
     const bool matches = uses_matches(method);
     if (matches || method.sharpen != Sharpen::none) kept_ = KeptFrames::make(workspace, size, method.frames);
     if (matches) matched_.emplace(backend, workspace, method.matching, size, *kept_);
-    if (method.sharpen != Sharpen::none)
-      sharpener_.emplace(backend, workspace, size, *kept_,
-                         method.sharpen == Sharpen::two_way && method.frames == 2);
+    if (method.frames == 2 && (method.sharpen == Sharpen::two_way ||
+                               (method.refinement.refine > 0 && method.refinement.refine_back)))
+      back_ = workspace.flow(size);
+    if (method.sharpen != Sharpen::none) sharpener_.emplace(backend, workspace, size, *kept_, back_);
     const int levels = levels_of(method, size);
     std::vector<Size> sizes = pyramid_sizes(size, levels);
     if (is_spaced()) sizes.push_back(grid_of(sizes.back()));  // brightness for the coarsest level's grid
@@ -100,16 +101,21 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
   /// Estimates flow. `first`: slot of the oldest frame; the later frames follow in a ring. `start`: initial
   /// flow at level 0, or null.
   void solve(int first, const FlowView* start, FlowPlanes result, Trust trust, Purpose) {
-    if (sharpener_ && sharpener_->back().u) {
-      descend(1 - first, no_motion_, int(flows_.size()) - 1, sharpener_->back(),
+    if (back_.u) {
+      descend(1 - first, no_motion_, int(flows_.size()) - 1, back_,
               {2, smaller(method_.iterations, 3), method_.spacing, normal_});
-      complete(sharpener_->back());
+      complete(back_);
     }
     find_flow(first, start, result, trust);
     if (!sharpener_) return;
     const int middle = first + (method_.frames - 1) / 2;
     sharpener_->sharpen(middle % method_.frames, (middle + 1) % method_.frames, result);
   }
+
+  /// The flow back that `solve` has estimated, if the method sharpens two-way or refines with the flow back.
+  FlowPlanes solve_back(int, FlowPlanes) { return back_; }
+
+  const KeptFrames* kept() const { return kept_ ? &*kept_ : nullptr; }
 
   bool takes_start() const { return true; }
 
@@ -172,9 +178,10 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
     descend(first, matched_->fused(), 0, refined, {2, method_.iterations, 1, normal_});
     const WarpFrames frames = frames_at(0, first, 2);
     finish_matched(backend_,
-                   {matched_->fused(), refined, matched_->back(), frames.frame[0], frames.frame[1], normal_,
-                    method_.max_residual * 255, wanted},
+                   {matched_->fused(), refined, matched_->back(), frames.frame[0], frames.frame[1],
+                    normal_, method_.max_residual * 255, wanted},
                    result, trust);
+    if (back_.u) choose_back(backend_, result, matched_->back(), wanted, back_);
   }
 
   /// On CUDA: enough for two of the largest tiles on an H100.
@@ -277,6 +284,7 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
   FlowPlanes unsmoothed_;           // flow before the median, on the CPU only: see shrink_flow
   NormalPlanes normal_;             // of the last iteration
   Cells cells_[2];                  // statistics before and after a round, in turn
+  FlowPlanes back_;                 // flow of the second frame, if anything uses it
   FlowPlanes no_motion_;            // start of the coarsest level; always zero
   std::optional<KeptFrames> kept_;  // in the same slots
   TwoFlows flows_of_;               // only with more than two frames

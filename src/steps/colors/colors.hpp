@@ -13,10 +13,11 @@ template <class Backend>
 void make_colors(Backend& backend, const Frame* frames, int count, const Taps& taps, const Colors* colors,
                  const Colors* smoothed, int smooth_count);
 
-/// Copies of up to five frames in the backend's memory, for colors that are needed later at few pixels, when
+/// Copies of up to seven frames in the backend's memory, for colors that are needed later at few pixels, when
 /// the user's memory may have changed.
 struct KeptFrames {
-  View<std::uint8_t> bytes[5];
+  static constexpr int most_slots = 7;
+  View<std::uint8_t> bytes[most_slots];
   Frame* frames = nullptr;  ///< descriptions of `bytes`, also in the backend's memory
 
   static KeptFrames make(Workspace& workspace, Size size, int slots) {

@@ -130,9 +130,18 @@ void finish_matched(Backend& cpu, const RefinedMatches& matched, FlowPlanes flow
   });
 }
 
+template <class Backend>
+void choose_back(Backend& cpu, FlowPlanes flow, FlowPlanes matched, const int*, FlowPlanes back) {
+  cpu.rows(back.u.height, [=](int y) {
+    const FlowRow own = back.row(y), other = matched.row(y);
+    for (int x = 0; x < back.u.width; ++x) own.set(x, chosen_back(own[x], other[x], flow, x, y));
+  });
+}
+
 PF_STEP(settle_matches<Cpu>);
 PF_STEP(snap_matches<Cpu>);
 PF_STEP(fuse_flow<Cpu>);
 PF_STEP(finish_matched<Cpu>);
+PF_STEP(choose_back<Cpu>);
 
 }  // namespace parafield

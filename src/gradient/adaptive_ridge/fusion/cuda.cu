@@ -129,9 +129,18 @@ void finish_matched(Backend& cuda, const RefinedMatches& matched, FlowPlanes flo
   });
 }
 
+template <class Backend>
+void choose_back(Backend& cuda, FlowPlanes flow, FlowPlanes matched, const int* wanted, FlowPlanes back) {
+  for_pixels(cuda, back.u.size(), [=] __device__(int x, int y) {
+    if (wanted && *wanted == 0) return;
+    back.set(x, y, chosen_back(back.at(x, y), matched.at(x, y), flow, x, y));
+  });
+}
+
 PF_STEP(settle_matches<Cuda>);
 PF_STEP(snap_matches<Cuda>);
 PF_STEP(fuse_flow<Cuda>);
 PF_STEP(finish_matched<Cuda>);
+PF_STEP(choose_back<Cuda>);
 
 }  // namespace parafield

@@ -2,6 +2,7 @@
 #pragma once
 #include "gradient/adaptive_ridge/trust/trust.hpp"
 #include "steps/affine/models.hpp"
+#include "steps/warp/warp.hpp"
 
 /// Steps that combine flow and matches. Flow is defined on frame 0, in px, and may be NaN.
 namespace parafield {
@@ -45,6 +46,12 @@ struct RefinedMatches {
 template <class Backend>
 void finish_matched(Backend& backend, const RefinedMatches& matched, FlowPlanes flow, Trust trust);
 
+/// Replaces the second frame's flow `back` by `matched`, found with matches, where the two differ by more than
+/// `fuse_distance` and `matched` ends nearer to its pixel after following `flow`. On CUDA, it does so only if
+/// `wanted` is null or *wanted is not 0.
+template <class Backend>
+void choose_back(Backend& backend, FlowPlanes flow, FlowPlanes matched, const int* wanted, FlowPlanes back);
+
 constexpr int settle_side = 5, settle_points = settle_side * settle_side, settle_spacing = 2;
 constexpr int settle_neighbors = 2 * seed_neighbors;
 constexpr float distinct_motion = 2;     ///< px: flows closer than this are not compared
@@ -75,6 +82,18 @@ PF_HD Motion fused(const Motion& flow, const Motion& interpolated) {
 PF_HD Motion kept_near(const Motion& flow, const Motion& refined) {
   const bool near = is_within(flow, refined, refine_distance);
   return {near ? refined.u : flow.u, near ? refined.v : flow.v};
+}
+
+/// The second frame's flow at a pixel: `own`, or `matched` if it agrees with `flow`, the first frame's flow.
+PF_HD Motion chosen_back(const Motion& own, const Motion& matched, const FlowPlanes& flow, int x, int y) {
+  const int pitch = int(flow.u.stride()), width = flow.u.width, height = flow.u.height;
+  const auto miss = [&](const Motion& back) {
+    const Match match = locate(float(x) + back.u, float(y) + back.v, width, height);
+    return miss_of(back.u, back.v, flow.u.data, flow.v.data, pitch, width, height, match);
+  };
+  const Motion other = fused(own, matched);
+  const bool better = miss(other) < miss(own);
+  return {better ? other.u : own.u, better ? other.v : own.v};
 }
 
 // For settle_matches. Weights and costs are integers, so the order of their sums does not matter.

@@ -4,7 +4,7 @@
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
 #include "core/cuda/warp_reductions.cuh"
-#include "gradient/adaptive_ridge/sharpen/sharpen.hpp"
+#include "steps/sharpen/sharpen.hpp"
 
 // Most pixels are far from boundaries; they are marked and copied, at 24 bytes each. Colors and trust are
 // computed only for blocks that a median may read. Each median is computed by one warp: a lane has two
@@ -91,13 +91,13 @@ __device__ Color color_at(const Frame& frame, const Match& match) {
   });
 }
 
-/// Computes the trust and the first frame's colors where a median may read them: up to 4 cells from a
+/// Computes the trust and the first frame's colors where a median may read them: up to 3 cells from a
 /// boundary.
 __global__ void __launch_bounds__(block_width* block_height)
     find_trust_kernel(const Frame* from, const Frame* to, FlowPlanes flow, FlowPlanes back,
                       View<const std::uint8_t> boundaries, View<float> trust, View<Color> colors) {
   begin_kernel();
-  constexpr int reach = 1 + (sharpen_reach + boundary_cell - 1) / boundary_cell;
+  constexpr int reach = (sharpen_reach + boundary_cell - 1) / boundary_cell;
   if (!has_boundary_near(boundaries, reach, int(threadIdx.y) * block_width + int(threadIdx.x))) return;
   const int x = int(blockIdx.x) * block_width + int(threadIdx.x),
             y = int(blockIdx.y) * block_height + int(threadIdx.y);
@@ -159,7 +159,7 @@ __device__ void sharpen_pixel(View<const Color> colors, View<const float> trust,
 
 constexpr int sharpen_warps = 16;
 
-/// Each block lists its pixels near boundaries, which its warps then process in turn.
+/// Each block lists its pixels at boundaries, which its warps then process in turn.
 __global__ void __launch_bounds__(32 * sharpen_warps)
     sharpen_kernel(View<const Color> colors, View<const float> trust, FlowPlanes flow,
                    View<const std::uint8_t> boundaries, FlowPlanes sharpened) {
@@ -169,10 +169,10 @@ __global__ void __launch_bounds__(32 * sharpen_warps)
   const int thread = int(threadIdx.x), warp = thread / 32, lane = thread % 32;
   const int x0 = int(blockIdx.x) * block_width, y0 = int(blockIdx.y) * block_height;
   if (thread == 0) count = 0;
-  const bool any = has_boundary_near(boundaries, 1, thread);
+  const bool any = has_boundary_near(boundaries, 0, thread);
   const int x = x0 + lane, y = y0 + warp;
   const bool is_own = warp < block_height && x < trust.width && y < trust.height;
-  const bool filters = any && is_own && is_sharpened(boundaries, x / boundary_cell, y / boundary_cell);
+  const bool filters = any && is_own && boundaries(x / boundary_cell, y / boundary_cell) != 0;
   if (is_own && !filters) sharpened.u(x, y) = flow.u(x, y), sharpened.v(x, y) = flow.v(x, y);
   if (!any) return;
   const unsigned lanes = __ballot_sync(~0u, filters);

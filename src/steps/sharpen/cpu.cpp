@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/cpu/backend.hpp"
 #include "core/cpu/lanes.hpp"
-#include "gradient/adaptive_ridge/sharpen/sharpen.hpp"
+#include "steps/sharpen/sharpen.hpp"
 
 // Pixels of a row are filtered in groups as wide as a register. For each of its 49 samples, a group needs 25
 // operations to compute the weight, then 3 for u and 3 for v each time the range of values is halved. With
@@ -38,6 +38,19 @@ void mark_boundaries(const Sharpening& s, int row) {
   }
 }
 
+/// Whether a median at one of `count` pixels from x on in row y, or at most `sharpen_reach` away, will be taken.
+bool is_sampled(View<const std::uint8_t> boundaries, int x, int count, int y) {
+  const int left = larger(x - sharpen_reach, 0) / boundary_cell,
+            right = smaller((x + count - 1 + sharpen_reach) / boundary_cell, boundaries.width - 1),
+            top = larger(y - sharpen_reach, 0) / boundary_cell,
+            bottom = smaller((y + sharpen_reach) / boundary_cell, boundaries.height - 1);
+  int any = 0;
+  for (int row = top; row <= bottom; ++row)
+    for (int column = left; column <= right; ++column) any |= boundaries(column, row);
+  return any != 0;
+}
+
+/// Computes the trust of row y where a median will read it.
 void find_trust(const Sharpening& s, int y) {
   const float *const u = s.flow.u.row(y), *const v = s.flow.v.row(y);
   float* const trust = s.trust.row(y);
@@ -45,9 +58,14 @@ void find_trust(const Sharpening& s, int y) {
   const int width = from.width, height = from.height, pitch = int(s.back.u.stride());
   const float *const back_u = s.back.u.data, *const back_v = s.back.v.data;
   const auto find = [&](auto miss_at) {
-    for (int x = 0; x < width; ++x) {
-      const Match match = locate(float(x) + u[x], float(y) + v[x], width, height);
-      trust[x] = trust_of(color_at(from, x, y), color_at(to, match), miss_at(x, match));
+    constexpr int chunk = 64;
+    for (int x0 = 0; x0 < width; x0 += chunk) {
+      const int count = smaller(chunk, width - x0);
+      if (!is_sampled(s.boundaries, x0, count, y)) continue;
+      for (int x = x0; x < x0 + count; ++x) {
+        const Match match = locate(float(x) + u[x], float(y) + v[x], width, height);
+        trust[x] = trust_of(color_at(from, x, y), color_at(to, match), miss_at(x, match));
+      }
     }
   };
   if (s.back.u)
@@ -154,7 +172,7 @@ void sharpen_row(const Sharpening& s, int y) {
     bool in_cell[group / boundary_cell], any_cell = false;
     for (int i = 0; i < group / boundary_cell; ++i) {
       const int column = x / boundary_cell + i;
-      in_cell[i] = column < s.boundaries.width && is_sharpened(s.boundaries, column, y / boundary_cell);
+      in_cell[i] = column < s.boundaries.width && s.boundaries(column, y / boundary_cell) != 0;
       any_cell |= in_cell[i];
     }
     const int count = smaller(group, width - x);

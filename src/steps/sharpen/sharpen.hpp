@@ -20,8 +20,7 @@ struct Sharpening {
 
 /// Takes a weighted median of the flow near motion boundaries, and copies the flow elsewhere. A pixel is at a
 /// boundary if flow changes by more than 0.2 px from the pixel before it to the pixel after it, in x or in y.
-/// The median is taken in cells of 4x4 pixels that contain such a pixel, and in all cells adjacent to these.
-/// It is taken over 7x7 pixels, 3 px apart, and rounded to 1/256 px. A pixel's weight is larger the nearer it
+/// The median is taken in cells of 4x4 pixels that contain such a pixel. It is taken over 7x7 pixels, 3 px apart, and rounded to 1/256 px. A pixel's weight is larger the nearer it
 /// is, the more similar its color is to the middle pixel's, and the more similar its color is to its match's.
 /// With flow back, the weight is also larger the closer the flow back ends to the pixel. Motion boundaries
 /// thereby move to color boundaries. Weights that decrease with distance and color difference are from Sun,
@@ -49,14 +48,11 @@ Sharpening make_sharpening(Workspace& workspace, Size size, const KeptFrames& ke
 template <class Backend>
 class FlowSharpener {
  public:
-  /// `two_way`: whether `back` is provided and used.
-  FlowSharpener(Backend& backend, Workspace& workspace, Size size, const KeptFrames& kept, bool two_way)
+  /// `back`: planes for the flow of the second frame, which the user of this class fills, or empty.
+  FlowSharpener(Backend& backend, Workspace& workspace, Size size, const KeptFrames& kept, FlowPlanes back)
       : sharpening_(make_sharpening<Backend>(workspace, size, kept)), backend_(backend) {
-    if (two_way) sharpening_.back = workspace.flow(size);
+    sharpening_.back = back;
   }
-
-  /// Planes for the flow of the second frame; empty if unused.
-  FlowPlanes back() const { return sharpening_.back; }
 
   /// Sharpens the flow from the frame in slot `from` to the frame in slot `to`, in place, and takes a plain
   /// median.
@@ -88,15 +84,6 @@ PF_HD float trust_of(const Color& own, const Color& match, float miss) {
   return larger(1 / (fma(difference, difference, 1.0f) * fma(4.0f, miss, 1.0f)), 0.1f);
 }
 
-/// Square of the distance from the pixel at which the flow back ends, px^2. `pitch`: floats from one row of
-/// `back` to the next.
-PF_HD float miss_of(float u, float v, const float* back_u, const float* back_v, int pitch, int width,
-                    int height, const Match& match) {
-  const float du = u + sample(back_u, pitch, width, height, match),
-              dv = v + sample(back_v, pitch, width, height, match);
-  return fma(du, du, dv * dv);
-}
-
 /// Largest absolute difference over three channels, ignoring NaN.
 PF_HD float largest_difference(float red, float green, float blue) {
   return larger_number(magnitude(blue), larger_number(magnitude(green), larger_number(magnitude(red), 0.0f)));
@@ -116,14 +103,5 @@ PF_HD int units_of(float flow) {
   return __builtin_bit_cast(int, shifted) - __builtin_bit_cast(int, shift);
 }
 PF_HD float flow_of(int units) { return float(units) * (1.0f / 256); }
-
-/// Whether a cell's pixels take the median.
-PF_HD bool is_sharpened(View<const std::uint8_t> boundaries, int column, int row) {
-  const int left = larger(column - 1, 0), right = smaller(column + 1, boundaries.width - 1);
-  int any = 0;
-  for (int y = larger(row - 1, 0); y <= smaller(row + 1, boundaries.height - 1); ++y)
-    for (int x = left; x <= right; ++x) any |= boundaries(x, y);
-  return any != 0;
-}
 
 }  // namespace parafield

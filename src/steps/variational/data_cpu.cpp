@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+#include "core/cpu/backend.hpp"
+#include "steps/variational/variational.hpp"
+#include "steps/warp/warp_row.hpp"
+
+// Each thread works down its rows and keeps the rows that the stencils still need in rings, so each row is
+// warped and differentiated once and stays in the L2 cache.
+namespace parafield {
+namespace {
+
+constexpr int ring = 8;            // rows: a power of two above the 7 rows of the largest stencil
+constexpr int rings_each = 4;      // of a channel: mean, difference, and the mean's derivatives along x and y
+constexpr int planes = 5;          // xx, xy, yy, xt, yt
+constexpr int ring_rows = ComparedFrames::most * rings_each * ring, smooth_rows = ring_rows + planes * ring,
+              sum_rows = smooth_rows + 7, row_count = sum_rows + 1;
+static_assert(row_count <= other_rows);
+
+/// Repeats the first and last values of a row in its margins.
+void extend(float* row, int width, int reach) {
+  for (int i = 1; i <= reach; ++i) row[-i] = row[0], row[width - 1 + i] = row[width - 1];
+}
+
+/// A thread's part of compare_gradients.
+struct Band {
+  ComparedFrames frames;
+  FlowPlanes flow, back;
+  DataPlanes data;
+  float* scratch;
+
+  int width() const { return flow.u.width; }
+  int height() const { return flow.u.height; }
+  float* row(int i) const { return scratch + i * refinement_pitch(width()) + refinement_margin; }
+  float* ring_row(int channel, int which, int y) const {
+    return row((channel * rings_each + which) * ring + y % ring);
+  }
+  float* mean(int channel, int y) const { return ring_row(channel, 0, y); }
+  float* difference(int channel, int y) const { return ring_row(channel, 1, y); }
+  float* along_x(int channel, int y) const { return ring_row(channel, 2, y); }
+  float* along_y(int channel, int y) const { return ring_row(channel, 3, y); }
+  /// Data planes smoothed along rows.
+  float* smooth(int plane, int y) const { return row(ring_rows + plane * ring + y % ring); }
+  float* sum(int which) const { return row(smooth_rows + which); }
+  float* miss() const { return row(sum_rows); }
+};
+
+/// Warps row y of the second frame, and computes the mean of both frames and their difference.
+void compare_row(const Band& band, int y) {
+  const int width = band.width();
+  for (int c = 0; c < band.frames.channels; ++c) {
+    const float* const from = band.frames.from[c].row(y);
+    float *const mean = band.mean(c, y), *const difference = band.difference(c, y);
+    warp_row(band.frames.to[c], {band.flow.u.row(y), band.flow.v.row(y)}, 1, y, difference);
+#pragma GCC ivdep
+    for (int x = 0; x < width; ++x) {
+      const float a = from[x], b = difference[x];
+      mean[x] = 0.5f * (a + b);
+      difference[x] = b - a;
+    }
+    extend(mean, width, 1);
+    extend(difference, width, 1);
+  }
+}
+
+/// Computes the first derivatives of the mean in row y.
+void derive_row(const Band& band, int y) {
+  const int width = band.width(), above = larger(y - 1, 0), below = smaller(y + 1, band.height() - 1);
+  for (int c = 0; c < band.frames.channels; ++c) {
+    const float *const mean = band.mean(c, y), *const before = band.mean(c, above),
+                *const after = band.mean(c, below);
+    float *const along_x = band.along_x(c, y), *const along_y = band.along_y(c, y);
+#pragma GCC ivdep
+    for (int x = 0; x < width; ++x) {
+      along_x[x] = derivative_of_three(mean[x - 1], mean[x + 1]);
+      along_y[x] = derivative_of_three(before[x], after[x]);
+    }
+    extend(along_x, width, 2);
+    extend(along_y, width, 2);
+  }
+}
+
+/// The rows two and one above a row, and one and two below it.
+struct RowsAround {
+  const float *above2, *above, *here, *below, *below2;
+};
+
+/// Adds a channel's products in row y to the sums. With `Five`, second derivatives have five taps.
+template <bool Five>
+void add_channel(const Band& band, int channel, int y) {
+  const int width = band.width(), bottom = band.height() - 1;
+  const auto around = [&](auto row_at) -> RowsAround {
+    return {row_at(larger(y - 2, 0)), row_at(larger(y - 1, 0)), row_at(y), row_at(smaller(y + 1, bottom)),
+            row_at(smaller(y + 2, bottom))};
+  };
+  const RowsAround gx = around([&](int row) { return band.along_x(channel, row); });
+  const RowsAround gy = around([&](int row) { return band.along_y(channel, row); });
+  const RowsAround t = around([&](int row) { return band.difference(channel, row); });
+  const auto along = [](const float* row, int x) {
+    return Five ? derivative_of_five(row[x - 2], row[x - 1], row[x + 1], row[x + 2])
+                : derivative_of_three(row[x - 1], row[x + 1]);
+  };
+  const auto down = [](const RowsAround& rows, int x) {
+    return Five ? derivative_of_five(rows.above2[x], rows.above[x], rows.below[x], rows.below2[x])
+                : derivative_of_three(rows.above[x], rows.below[x]);
+  };
+  float* sum[7];
+  for (int i = 0; i < 7; ++i) sum[i] = band.sum(i);
+  const bool first = channel == 0;
+#pragma GCC ivdep
+  for (int x = 0; x < width; ++x) {
+    GradientSums sums;
+    if (!first) sums = {sum[0][x], sum[1][x], sum[2][x], sum[3][x], sum[4][x], sum[5][x], sum[6][x]};
+    sums.add({along(gx.here, x), down(gx, x), along(gy.here, x), down(gy, x),
+              derivative_of_three(t.here[x - 1], t.here[x + 1]), derivative_of_three(t.above[x], t.below[x]),
+              t.here[x]});
+    sum[0][x] = sums.xx, sum[1][x] = sums.xy, sum[2][x] = sums.yy, sum[3][x] = sums.xt, sum[4][x] = sums.yt,
+    sum[5][x] = sums.tt, sum[6][x] = sums.difference;
+  }
+}
+
+/// Squared distances from the pixels of row y at which the flow back ends.
+const float* misses_of(const Band& band, int y) {
+  const int width = band.width(), height = band.height();
+  float* const miss = band.miss();
+  if (!band.back.u) {
+    for (int x = 0; x < width; ++x) miss[x] = 0;
+    return miss;
+  }
+  const float *const u = band.flow.u.row(y), *const v = band.flow.v.row(y);
+  const float *const back_u = band.back.u.data, *const back_v = band.back.v.data;
+  const int pitch = int(band.back.u.stride());
+#pragma GCC ivdep
+  for (int x = 0; x < width; ++x)
+    miss[x] = miss_of(u[x], v[x], back_u, back_v, pitch, width, height,
+                      locate(float(x) + u[x], float(y) + v[x], width, height));
+  return miss;
+}
+
+/// Computes row y of the data planes.
+void weigh_row(const Band& band, int y, float* const (&out)[planes]) {
+  const int width = band.width(), channels = band.frames.channels;
+  for (int c = 0; c < channels; ++c) channels == 1 ? add_channel<false>(band, c, y) : add_channel<true>(band, c, y);
+  const float* const miss = misses_of(band, y);
+  const float* sum[7];
+  for (int i = 0; i < 7; ++i) sum[i] = band.sum(i);
+#pragma GCC ivdep
+  for (int x = 0; x < width; ++x) {
+    const GradientSums sums{sum[0][x], sum[1][x], sum[2][x], sum[3][x], sum[4][x], sum[5][x], sum[6][x]};
+    const GradientSums weighted = sums.weighted(channels, miss[x]);
+    out[0][x] = weighted.xx, out[1][x] = weighted.xy, out[2][x] = weighted.yy, out[3][x] = weighted.xt,
+    out[4][x] = weighted.yt;
+  }
+}
+
+/// Computes row y of the data planes, smoothed along the row.
+void smooth_row(const Band& band, int y) {
+  const int width = band.width();
+  float* raw[planes];
+  for (int i = 0; i < planes; ++i) raw[i] = band.sum(i);
+  weigh_row(band, y, raw);
+  for (int i = 0; i < planes; ++i) {
+    extend(raw[i], width, 1);
+    float* const to = band.smooth(i, y);
+#pragma GCC ivdep
+    for (int x = 0; x < width; ++x) to[x] = smoothed_data(raw[i][x - 1], raw[i][x], raw[i][x + 1]);
+  }
+}
+
+void compare_rows(const Band& band, RowRange rows) {
+  const int width = band.width(), height = band.height(), smooths = band.frames.channels > 1 ? 1 : 0;
+  int compared = rows.first_new(3 + smooths, height), derived = rows.first_new(2 + smooths, height),
+      smoothed = rows.first_new(1, height);
+  for (int y = rows.begin; y < rows.end; ++y) {
+    for (; derived < smaller(y + 3 + smooths, height); ++derived) {
+      for (; compared < smaller(derived + 2, height); ++compared) compare_row(band, compared);
+      derive_row(band, derived);
+    }
+    float* const out[planes] = {band.data.xx.row(y), band.data.xy.row(y), band.data.yy.row(y),
+                                band.data.xt.row(y), band.data.yt.row(y)};
+    if (!smooths) {
+      weigh_row(band, y, out);
+      continue;
+    }
+    for (; smoothed < smaller(y + 2, height); ++smoothed) smooth_row(band, smoothed);
+    const int above = larger(y - 1, 0), below = smaller(y + 1, height - 1);
+    for (int i = 0; i < planes; ++i) {
+      const float *const a = band.smooth(i, above), *const b = band.smooth(i, y), *const c = band.smooth(i, below);
+      float* const to = out[i];
+#pragma GCC ivdep
+      for (int x = 0; x < width; ++x) to[x] = smoothed_data(a[x], b[x], c[x]);
+    }
+  }
+}
+
+/// Weights of the edges of row y.
+template <int Channels>
+void weigh_edges_row(const ComparedFrames& frames, int y, float* along, float* down) {
+  const int width = frames.from[0].width, height = frames.from[0].height;
+  const float *here[Channels], *below[Channels];
+  for (int c = 0; c < Channels; ++c)
+    here[c] = frames.from[c].row(y), below[c] = frames.from[c].row(smaller(y + 1, height - 1));
+#pragma GCC ivdep
+  for (int x = 0; x < width - 1; ++x) {
+    float difference = 0;
+    PF_UNROLL
+    for (int c = 0; c < Channels; ++c) difference = larger(magnitude(here[c][x + 1] - here[c][x]), difference);
+    along[x] = edge_weight(difference);
+  }
+  along[width - 1] = 0;
+  const bool last = y == height - 1;
+#pragma GCC ivdep
+  for (int x = 0; x < width; ++x) {
+    float difference = 0;
+    PF_UNROLL
+    for (int c = 0; c < Channels; ++c) difference = larger(magnitude(below[c][x] - here[c][x]), difference);
+    const float weight = edge_weight(difference);
+    down[x] = last ? 0.0f : weight;
+  }
+}
+
+}  // namespace
+
+template <class Backend>
+void weigh_edges(Backend& cpu, const ComparedFrames& frames, View<float> edge_x, View<float> edge_y) {
+  cpu.rows(edge_x.height, [=](int y) {
+    if (frames.channels == 1)
+      weigh_edges_row<1>(frames, y, edge_x.row(y), edge_y.row(y));
+    else
+      weigh_edges_row<3>(frames, y, edge_x.row(y), edge_y.row(y));
+  });
+}
+
+template <class Backend>
+void compare_gradients(Backend& cpu, const ComparedFrames& frames, FlowPlanes flow, FlowPlanes back,
+                       const DataPlanes& data) {
+  cpu.few_rows(flow.u.height, [=](RowRange rows, void* scratch) {
+    compare_rows(Band{frames, flow, back, data, static_cast<float*>(scratch)}, rows);
+  });
+}
+
+PF_STEP(weigh_edges<Cpu>);
+PF_STEP(compare_gradients<Cpu>);
+
+}  // namespace parafield
