@@ -26,9 +26,8 @@ Times detect_series(const DetectOptions& options, const DetectionMethod& method,
   findings.range = source.range();
   MotionDetector detector(method, source.size(), {.device = device, .examine_frames = true});
   const EndOnInterrupt ending([&] { detector.cancel(); });
-  Timer timer(device, detector.stream());
-  FrameBuffer first = source.next()->frame.to(memory_of(device));  // push reads it asynchronously
-  detector.push(first);
+  Timer timer(Device::cpu());
+  detector.push(source.next()->frame);
   const int expected = int(options.frames.size()) - 1;
   ProgressLine line(!options.quiet);  // updated only between frames, so that it disturbs no timed call
   line.begin("detecting");
@@ -36,19 +35,15 @@ Times detect_series(const DetectOptions& options, const DetectionMethod& method,
   int last = 0;  // number of the last mask, from 1
   try {
     while (const std::optional<InputFrame> frame = source.next()) {
-      FrameBuffer resident = frame->frame.to(memory_of(device));
       if (frame->skipped > 0 && !has_background(method)) detector.reset();
       timer.start();
-      const MotionMask* const mask = detector.push(resident);
+      const MotionMask* const mask = detector.push(frame->frame);
       const double time = timer.stop();
       last = int(frame->index);
-      if (mask) findings.unusable.add(detector.frames_state(), last);
-      if (!mask) {  // it comes after skipped frames
-        first = std::move(resident);
-        continue;
-      }
+      if (!mask) continue;  // the frame comes after skipped ones
+      findings.unusable.add(detector.frames_state(), last);
       if (last > expected) check_outputs(numbered(options.series(), last), options.inputs());
-      findings.add(options, std::size_t(last - 1), mask->to(Memory::host()), frame->frame,
+      findings.add(options, std::size_t(last - 1), *mask, frame->frame,
                    named(options.output, last), named(options.overlay, last));
       milliseconds.push_back(time);
       if (last <= expected)
