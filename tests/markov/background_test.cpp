@@ -48,8 +48,8 @@ TEST_P(BackgroundOn, FollowsTheOracle) {
     MotionDetector found = detector(size, method);
     std::optional<oracle::LearnedBackground> expected;
     for (int t = 0; t < 60; ++t) {
-      const double light = t < 40 ? 1 : 1.25;
       const FrameBuffer image = frame(size, [&](int x, int y) {
+        const double light = t < 40 ? 1 : t < 55 || x < size.width / 3 ? 1.25 : 0.9;
         const bool thing = std::abs(x - 2 * std::min(t, 12)) < 4 && y < 12;  // it stops
         const bool all = t == 50 || t == 51;                                 // nearly everything changes
         return std::min(255.0, light * (thing ? 200 : all ? 20 + x % 3 : ground(x, y, t)));
@@ -87,6 +87,49 @@ TEST_P(BackgroundOn, WhatStopsStaysUntilItIsAbsorbedAndTheBackgroundIsKnownWhenI
   for (int t = 349; t < 360; ++t) seen(t, true);
   EXPECT_LT(seen(360, true), 20);
   for (int t = 361; t < 370; ++t) EXPECT_LT(seen(t, false), 20) << t;
+}
+
+TEST_P(BackgroundOn, WhatStopsStaysThoughTheBackgroundIsYoungAndWhatLeavesDoesNot) {
+  const Size size{80, 60};
+  Icm<BackgroundEnergy> method;
+  method.energy.absorb = 60000;
+  for (const int stop : {5, 10, 30, 45}) {
+    MotionDetector stays = detector(size, method), leaves = detector(size, method);
+    int staying = 0, left = 0;
+    for (int t = 0; t < 250; ++t) {
+      const auto thing = [&](int left) {
+        return frame(size, [&](int x, int y) {
+          return x >= left && x < left + 20 && y >= 20 && y < 40 ? 220 : ground(x, y, t);
+        });
+      };
+      const int steps = std::min(t, stop) - stop;  // it stops after `stop` frames
+      if (const MotionMask* mask = stays.push(thing(30 + 10 * steps))) staying = moving_pixels(*mask);
+      if (t > stop + 30) {
+        EXPECT_NEAR(staying, 400, 20) << stop << ", " << t;
+      }
+      if (const MotionMask* mask = leaves.push(thing(30 + 10 * std::max(t - stop, 0))))
+        left = moving_pixels(*mask);
+    }
+    EXPECT_LT(left, 40) << stop;
+  }
+}
+
+TEST_P(BackgroundOn, LightThatChangesInAPartOfTheSceneDoesNotMove) {
+  const Size size{80, 60};
+  for (const double light : {1.4, 0.6, 1.0})
+    for (const int from : {0, 30, 50}) {
+      MotionDetector found = detector(size);
+      for (int t = 0; t < 120; ++t) {
+        const MotionMask* mask = found.push(frame(size, [&](int x, int y) {
+          const double value = 60 + (x * 7 + y * 5) % 64 + (x * 31 + y * 17 + t * 29) % 5;
+          return t < 100 || x < from ? value : light == 1 ? value + 30 : light * value;
+        }));
+        if (mask && t > 1) {
+          EXPECT_LT(moving_pixels(*mask), light == 1 && from > 0 ? 80 * 60 * 6 / 10 : 80 * 60 / 50)
+              << light << ", from column " << from << ", frame " << t;
+        }
+      }
+    }
 }
 
 TEST_P(BackgroundOn, AnotherViewIsLearnedInAFewFrames) {
