@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <memory>
 #include <optional>
 #include <span>
 #include <variant>
 
+#include "parafield/background.hpp"
 #include "parafield/estimator.hpp"
 #include "parafield/fields.hpp"
 #include "parafield/methods/label_presets.hpp"
@@ -30,6 +32,17 @@ struct DetectionOptions {
   /// CUDA: set it if three or more estimators share the device. The total work is then less, but a frame on
   /// its own takes longer. Results are the same.
   PF_FIELD(bool, throughput, false);
+  PF_PARAMETER(
+      bool, freeze, false,
+      "Learn nothing more. Frames are compared with the given background, or with the first frame if "
+      "none is given. It needs a method that learns a background.");
+  /// Background that pushed frames and calls start from, instead of their first frame. It must be from the same
+  /// method and for frames of the same size and range; otherwise the constructor or the first call throws
+  /// Error(invalid_argument).
+  PF_FIELD(std::shared_ptr<const LearnedBackground>, background, {});
+  /// Where to detect, in host memory, of the frames' size: only pixels that are not 0 here can move. The other
+  /// pixels are not valid, and nothing is learned from them.
+  PF_FIELD(std::shared_ptr<const Image<std::uint8_t>>, region, {});
   PF_FIELD(EnergyReport, energies, EnergyReport::none);
   PF_FIELD(ProgressCallback, progress, {});  ///< for slow methods: ICM, annealing
 };
@@ -43,6 +56,7 @@ using DetectionMethod =
 struct PARAFIELD_API Detection {
   static constexpr bool streams = true;  ///< frames follow each other: they can be pushed
   static constexpr bool pairs = false;
+  static constexpr bool learns = true;  ///< what methods have learned can be kept: Estimator::background
   using Method = DetectionMethod;
   using Input = DetectionInput;
   using Options = DetectionOptions;
@@ -50,7 +64,7 @@ struct PARAFIELD_API Detection {
 };
 
 /// Estimator of motion masks, for a still camera. Pushed frames use the last pair's mask. Methods that learn
-/// a background learn it from all pushed frames; reset() forgets it.
+/// a background learn it from all pushed frames; reset() forgets it and returns to the options' background.
 using MotionDetector = Estimator<Detection>;
 
 /// One-shot form: returns the mask of two frames, in their memory. Throws like the detector.

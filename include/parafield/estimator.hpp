@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "parafield/background.hpp"
 #include "parafield/fields.hpp"
 
 namespace parafield {
@@ -138,6 +139,11 @@ class PARAFIELD_API Estimator {
   /// options asked for none, or if the method minimizes none. If a method stops early, its last energy is
   /// repeated for the remaining sweeps.
   std::vector<double> energies();
+
+  /// Returns what the method has learned from the frames so far, for the option `background` of another
+  /// detector. Waits for the newest solve. Throws Error(unsupported) if the method learns no background, and
+  /// Error(invalid_argument) if there has been no result since the start or reset().
+  LearnedBackground background() requires Task::learns;
 
   /// Makes a zero-filled field of the estimator's size, with the planes that results have, to use as
   /// `output`.

@@ -137,6 +137,10 @@ std::vector<double> Estimator<Task>::energies() {
   return with_errors([&] { return impl_->session->energies(); });
 }
 template <class Task>
+auto Estimator<Task>::background() -> LearnedBackground requires Task::learns {
+  return with_errors([&] { return impl_->session->background(); });
+}
+template <class Task>
 auto Estimator<Task>::new_result(Memory memory) const -> Result {
   return result_with<Result>(planes_of(impl_->options), impl_->size, memory);
 }

@@ -141,10 +141,11 @@ void find_gain(Backend&, View<const std::uint8_t> luma, const Background& backgr
     store_numbers(background, median_of(first_near(first), last_near(first)),
                   median_of(first_near(second), last_near(second)));
   else
-    store_numbers(
-        background,
-        is_main_gain(near(median), near(first), all) ? median_of(first_near(first), last_near(first)) : median,
-        -1);
+    store_numbers(background,
+                  is_main_gain(near(median), near(first), all)
+                      ? median_of(first_near(first), last_near(first))
+                      : median,
+                  -1);
 }
 
 template <class Backend>
@@ -249,7 +250,7 @@ void learn_background(Backend& cpu, const Background& background, const Backgrou
                                         neighbor_count(x0 + i, y, width, height), own.pair);
       for (int i = 0; i < count; ++i) moving_here += label[i];
       const bool any = learn_chunk(background, lesson, labels, y, x0, count, replaced);
-      for (int i = 0; i < count; i += segment)
+      for (int i = 0; i < count && !background.frozen; i += segment)
         with_constant<segment>(smaller(segment, count - i), [&]<int Pixels>() {
           renew_segment<Pixels>(background, labels, lesson, y, x0 + i, count - i,
                                 any ? replaced + i : nullptr);

@@ -103,7 +103,8 @@ __global__ void learn_kernel(Background background, BackgroundModel model, Binar
     const BackgroundRow row = background.row(y);
     Four<std::uint16_t>& run = four_at(background.run.row(y) + x0);
     const Offset to = neighbor_offset(own.from);
-    const bool renews = own.own >= 0, takes = own.other >= 0 && y + to.y >= 0 && y + to.y < height;
+    const bool learns = !background.frozen, renews = learns && own.own >= 0,
+               takes = learns && own.other >= 0 && y + to.y >= 0 && y + to.y < height;
     std::uint8_t* const own_sample = row.sample(renews ? own.own : 0) + x0;
     std::uint8_t* const other_sample = row.sample(takes ? own.other : 0) + x0;
     const std::uint32_t lumas = word_at(row.luma() + x0), distances = word_at(row.distance() + x0),
@@ -142,15 +143,16 @@ __global__ void learn_kernel(Background background, BackgroundModel model, Binar
                                          neighbor_count(x0 + i, y, width, height), model.pair);
       known |= std::uint32_t(is_known) << 8 * i;
       spread |= next_spread(byte(spreads), byte(distances), lesson.least_spread) << 8 * i;
-      own_renewed |= std::uint32_t(renews_own(lesson.young, byte(label), byte(lumas), byte(distances),
-                                              byte(spreads)))
-                     << 8 * i;
+      own_renewed |=
+          std::uint32_t(renews_own(lesson.young, byte(label), byte(lumas), byte(distances), byte(spreads)))
+          << 8 * i;
     }
     store_word(moving.row(y) + x0, label);
     store_word(trust.valid.row(y) + x0, known);
     four_at(trust.confidence.row(y) + x0) = confidence;
     count = __popc(label);
-    if (count == 0 && known == 0x01010101 && !lesson.crowded) {
+    if (!learns) {
+    } else if (count == 0 && known == 0x01010101 && !lesson.crowded) {
       // Shortcut with the result of `learn` for nearly all pixels, which are known and static. Most of their
       // state does not change.
       const std::uint32_t support = __vaddus4(supports, 0x01010101);

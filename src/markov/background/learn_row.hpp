@@ -25,6 +25,7 @@ void for_chunks(int width, F f) {
 inline bool learn_chunk(const Background& background, const Lesson& all, const BinaryLabels& labels, int y,
                         int x0, int count, std::uint8_t* replaced) {
   const std::uint8_t* const label = labels.row(y) + x0;
+  if (background.frozen) return false;
   const Lesson lesson = all;
   const BackgroundRow row = background.row(y);
   const std::uint8_t *const luma = row.luma() + x0, *const distance = row.distance() + x0;
@@ -63,9 +64,8 @@ inline bool learn_chunk(const Background& background, const Lesson& all, const B
   for (int i = 0; doubts && i < count; ++i)
     if (replaced[i] == doubted) {
       PixelMemory memory{spreads[i], candidates[i], supports[i], runs[i]};
-      replaced[i] = std::uint8_t(resolve_doubt(background, x0 + i, y, memory, [&](int x, int there) {
-        return labels.row(there)[x] == 0;
-      }));
+      replaced[i] = std::uint8_t(resolve_doubt(background, x0 + i, y, memory,
+                                               [&](int x, int there) { return labels.row(there)[x] == 0; }));
       supports[i] = std::uint8_t(memory.support);
       runs[i] = std::uint16_t(memory.run);
     }
@@ -114,7 +114,7 @@ void renew_segment(const Background& background, const BinaryLabels& labels, con
   if (own.own >= 0) {
     const std::uint8_t young = lesson.young;
     const std::uint8_t *const label = labels.row(y) + x0, *const distance = row.distance() + x0,
-                       *const spread = row.spread() + x0;
+                              *const spread = row.spread() + x0;
     for (int i = 0; i < count; ++i)
       renewed[i] = std::uint8_t(renews_own(young, label[i], luma[i], distance[i], spread[i]));
     renew_row(row.sample(own.own) + x0, luma, renewed, count);
