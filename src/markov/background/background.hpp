@@ -282,7 +282,7 @@ PF_HD SegmentLesson segment_lesson(const Lesson& lesson, int number, int y) {
           (wrapped | wrapped >> sample_count) & 255};
 }
 /// Whether a pixel with this label and luma renews a sample: 0 or 1, as is `label`.
-PF_HD int renews(int label, int luma) { return (label ^ 1) & int(luma != no_luma); }
+PF_HD int renews_sample(int label, int luma) { return (label ^ 1) & int(luma != no_luma); }
 /// Whether it renews one of its own. A young background also learns from moving pixels whose distance may
 /// be noise.
 PF_HD int renews_own(int young, int label, int luma, int distance, int spread) {

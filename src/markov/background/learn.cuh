@@ -124,7 +124,7 @@ __global__ void learn_kernel(Background background, BackgroundModel model, Binar
         const int x = x0 + i + to.x;
         const int luma = x >= 0 && x < width ? around[x] : no_luma;
         near |= luma << 8 * i;
-        taken |= std::uint32_t(renews(label >> (i + to.x + 1) & 1, luma)) << 8 * i;
+        taken |= std::uint32_t(renews_sample(label >> (i + to.x + 1) & 1, luma)) << 8 * i;
       }
     }
 

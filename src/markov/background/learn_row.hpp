@@ -130,7 +130,7 @@ void renew_segment(const Background& background, const BinaryLabels& labels, con
     for (int i = 0; i < count; ++i) edge[i] = lumas[clamp(x0 + to.x + i, 0, size.width - 1)];
     near = edge;
   }
-  for (int i = 0; i < count; ++i) renewed[i] = std::uint8_t(renews(label[i], near[i]));
+  for (int i = 0; i < count; ++i) renewed[i] = std::uint8_t(renews_sample(label[i], near[i]));
   if (at_left) renewed[0] = 0;
   if (at_right) renewed[count - 1] = 0;
   renew_row(row.sample(own.other) + x0, near, renewed, count);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "core/cuda/pixels.cuh"
 #include "markov/launch.cuh"
 #include "markov/mask/mask.hpp"
 #include "markov/neighbor_counts.cuh"

@@ -94,8 +94,8 @@ class FeatureMatcher {
     return matches_;
   }
 
-  /// Gives the matches of the last find(from, to) a known flow where it explains the frames nearly as well. `flow`: from
-  /// the frame in slot `from` to the frame in slot `to`; with `reversed`, the other way.
+  /// Gives the matches of the last find(from, to) a known flow where it explains the frames nearly as well.
+  /// `flow`: from the frame in slot `from` to the frame in slot `to`; with `reversed`, the other way.
   void prefer(int from, int to, FlowPlanes flow, bool reversed) {
     const std::pair slots{smaller(from, to), larger(from, to)};
     prefer_flow(backend_, level_of(slots, 0, coarse_level() > 0 ? fine_ : coarse_),

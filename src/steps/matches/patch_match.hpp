@@ -71,10 +71,10 @@ template <class Backend>
 void check_matches(Backend& backend, const MatchLevel& finest, int first, const MatchCheck& check,
                    const Matches& matches);
 
-/// Sets matches of frame `first` (0 or 1) to a known flow where the match is ambiguous: the flow is a good match,
-/// too, and costs nearly as little (see is_as_good). These are valid matches that are more than missed_distance
-/// from the flow, and matches that are not valid. `flow`: of the frame at the finest level; with `reversed`, of
-/// the other frame.
+/// Sets matches of frame `first` (0 or 1) to a known flow where the match is ambiguous: the flow is a good
+/// match, too, and costs nearly as little (see is_as_good). These are valid matches that are more than
+/// missed_distance from the flow, and matches that are not valid. `flow`: of the frame at the finest level;
+/// with `reversed`, of the other frame.
 template <class Backend>
 void prefer_flow(Backend& backend, const MatchLevel& finest, int first, FlowPlanes flow, bool reversed,
                  const Matches& matches);
@@ -124,8 +124,8 @@ PF_HD FlowAtSeed flow_at_seed(const ComparedFlow& flow, int x, int y, const Seed
   return compared_flow(flow.u(at_x, at_y) * scale, flow.v(at_x, at_y) * scale, match);
 }
 
-/// Cost of a flow, which is rounded to whole px: the least of it and its eight neighbors. `cost(u, v)` returns one.
-/// outside_cost if the flow itself leaves the frame.
+/// Cost of a flow, which is rounded to whole px: the least of it and its eight neighbors. `cost(u, v)`
+/// returns one. outside_cost if the flow itself leaves the frame.
 template <class Cost>
 PF_HD int flow_cost(const FlowAtSeed& flow, Cost cost) {
   int least = cost(flow.u, flow.v);
@@ -137,8 +137,8 @@ PF_HD int flow_cost(const FlowAtSeed& flow, Cost cost) {
   return least;
 }
 
-/// The flow of another frame, reversed, at a pixel: minus the flow of the pixel that leads there, which is found in
-/// one step from the pixel at the same place.
+/// The flow of another frame, reversed, at a pixel: minus the flow of the pixel that leads there, which is
+/// found in one step from the pixel at the same place.
 PF_HD Motion reversed_flow(const FlowPlanes& flow, int x, int y) {
   const int width = flow.u.width, height = flow.u.height;
   const Motion here = flow.at(x, y);
@@ -159,8 +159,8 @@ PF_HD Motion preferable_flow(const FlowPlanes& flow, bool reversed, int x, int y
 PF_HD bool is_missed(int match_cost, int flow_cost) {
   return (flow_cost < outside_cost) & (5 * match_cost < 4 * flow_cost);
 }
-/// Whether a flow explains a seed well, compared with the patch's texture, and nearly as well as its match. More
-/// is required if the match is not valid, because the seed may be hidden in the other frame.
+/// Whether a flow explains a seed well, compared with the patch's texture, and nearly as well as its match.
+/// More is required if the match is not valid, because the seed may be hidden in the other frame.
 PF_HD bool is_as_good(int match_cost, int flow_cost, int texture, bool valid) {
   return (texture >= least_patch_texture) & (5 * match_cost >= 4 * flow_cost) &
          ((valid ? 4 : 8) * flow_cost < texture);

@@ -197,8 +197,8 @@ void find_missed(Backend& cpu, const MatchLevel& level, const ComparedFlow& flow
           !comes_back(level, flow.first, seed.x, seed.y, match, missed_check * missed_check))
         continue;
       const FlowAtSeed own = flow_at_seed(flow, seed.x, seed.y, match);
-      count += own.is_far &&
-               is_missed(match.cost, flow_cost(own, [&](int u, int v) { return seed.cost(u, v); }));
+      count +=
+          own.is_far && is_missed(match.cost, flow_cost(own, [&](int u, int v) { return seed.cost(u, v); }));
     }
     counts[row] = count;
   });
