@@ -34,8 +34,8 @@ struct DetectOptions : EstimationOptions<Detection> {
     all.emplace_back(region);
     return all;
   }
-  /// Reads --background-file if it exists, for task.background and --range. Throws UsageError if `chosen` learns no
-  /// background, or if the file is missing although nothing is to be learned.
+  /// Reads --background-file if it exists, for task.background and --range. Throws UsageError if `chosen`
+  /// learns no background, or if the file is missing although nothing is to be learned.
   void read_background(const DetectionMethod& chosen);
   /// The options of a detector for frames of a size, with --region.
   DetectionOptions options_for(Size size) const;

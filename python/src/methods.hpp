@@ -55,8 +55,8 @@ bool is_method(nb::handle object) {
   return found;
 }
 
-/// Sets an option of motion detection that is no number: background (a LearnedBackground or the path of a file)
-/// or region (an array H x W). Returns whether `name` is one of them.
+/// Sets an option of motion detection that is not a number: background (the path of a file) or region (an
+/// array H x W). Returns whether `name` is one of them.
 inline constexpr const char* detection_arguments =
     "background: str | os.PathLike[str] | None = None, region: typing.Any = None, ";
 bool set_detection_object(nb::handle name, nb::handle value, DetectionOptions& options);

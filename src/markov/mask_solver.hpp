@@ -220,7 +220,7 @@ class BackgroundSolver : public MaskSolver<BackgroundSolver<Backend>, Backend, B
     return {std::string(name_), this->size_, range_, packed_background(state)};
   }
 
-  /// Detects what moves in the second frame, compared with the given background or with the first frame alone.
+  /// Detects what moves in the second frame, compared with the given background or the first frame.
   void solve(int first, const MotionMaskView* start, MotionMask& result) {
     if (!given_) begin_background(backend_, luma_[first], background_);
     find(luma_[1 - first], start, result);

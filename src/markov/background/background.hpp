@@ -169,9 +169,9 @@ PF_HD int grid_place(int i, int side) { return int((std::int64_t(2 * i + 1) * si
 constexpr int least_grid = 64;  // fewest usable pixels
 
 // Two gains. If the light changes in a part of the scene, as when a lamp is switched on, the ratios cluster
-// around two values. A cluster is the ratios within a sixteenth of its bin. Two clusters count as two gains if
-// they contain three quarters of the usable pixels, the second a fifth, and if its pixels have different
-// lumas. The latter is how it differs from an object of one color in front of a wall.
+// around two values. A cluster is the ratios within a sixteenth of its bin. Two clusters count as two gains
+// if they contain three quarters of the usable pixels, the second a fifth, and if its pixels have different
+// lumas. An object of one color in front of a wall does not have them.
 
 /// First and last bin of a cluster around a bin, or of its `share` (16 for a sixteenth).
 PF_HD int first_near(int bin, int share = 16) { return bin - bin / share; }
@@ -188,7 +188,9 @@ PF_HD bool are_two_gains(int first, int second, int all, int in_band) {
 
 /// Whether the largest cluster is the gain instead of the median of all ratios, because the median is apart
 /// from it. `median`, `largest`: pixels in the clusters around both.
-PF_HD bool is_main_gain(int median, int largest, int all) { return 5 * largest >= 2 * all && 2 * median < largest; }
+PF_HD bool is_main_gain(int median, int largest, int all) {
+  return 5 * largest >= 2 * all && 2 * median < largest;
+}
 
 PF_HD float gain_of(const int* numbers, int index) { return __builtin_bit_cast(float, numbers[index]); }
 

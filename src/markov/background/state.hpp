@@ -5,9 +5,9 @@
 #include "markov/background/background.hpp"
 #include "parafield/background.hpp"
 
-/// A learned background in host memory, and the bytes of LearnedBackground::state. They are, for each row of the
-/// image, the first kept_planes planes of a BackgroundRow; then the runs, row by row, as 16-bit numbers; and the
-/// numbers, as 32-bit numbers; both little-endian.
+/// A learned background in host memory, and the bytes of LearnedBackground::state: for each row of the image,
+/// the first kept_planes planes of a BackgroundRow; then the runs, row by row, as 16-bit numbers; then the
+/// numbers as 32-bit numbers. Both are little-endian.
 namespace parafield {
 
 constexpr int kept_planes = sample_count + 3;  // the others belong to the newest frame
