@@ -63,8 +63,16 @@ void FrameOptions::add_to(App& command) {
           "values that are black and white, as 0,1 or 0,1023. Without it floats and 16-bit values have the "
           "range that the first frames suggest, and a note says which if it is not 0 to 255 or 65535");
   const Option name = command.add_option("--variable NAME", variable);
-  name.help("of NetCDF files: the variable that holds the frames. It is needed where several may");
-  command.leave_out_of_help(name);
+  name.help(
+      "of NetCDF files: the variable that holds the frames, also in a group: rain or group/rain. It is "
+      "needed "
+      "where several may");
+  const Option values = command.add_option("--level VALUE", level);
+  values.help(
+      "of NetCDF files whose images have more axes than time: a value of the axis, as 850 or "
+      "level=850,member=2. It is the number from 1 where the axis has no coordinate. step=all takes the axis "
+      "for time");
+  for (const Option& one : {name, values}) command.leave_out_of_help(one);
 }
 
 void FrameOptions::add_mask_to(App& command) {
@@ -93,29 +101,18 @@ std::optional<ValueRange> FrameOptions::given() const {
   return ValueRange{values[0], values[1]};
 }
 
-/// Calls f(). If the variable of a NetCDF file is missing or unclear, the error names the option.
-template <class F>
-static auto naming_variable(F f) {
-  try {
-    return f();
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::invalid_argument) throw;
-    throw Error(error.code(), std::string(error.what()) + "; --variable names one");
-  }
-}
-
 /// Reads the frames with their masks. Only one thread at a time uses it.
 class InputFrames::Reader {
  public:
   Reader(const std::vector<std::string>& files, const FrameOptions& options, const FrameSourceOptions& how)
-      : source_(naming_variable([&] { return FrameSource(files, how); })),
+      : source_(files, how),
         fills_(options.fills),
         mask_name_(options.mask.empty() ? options.overlay : options.mask),
         mask_(given_mask(options)) {}
 
   const VideoInfo& info() const { return source_.info(); }
   bool next(InputFrame& frame) {
-    if (!naming_variable([&] { return source_.next(frame); })) return false;
+    if (!source_.next(frame)) return false;
     frame.name = source_.name();
     if (fills_) fill(frame);
     return true;
@@ -147,6 +144,7 @@ InputFrames::InputFrames(const std::vector<std::string>& files, const FrameOptio
                          bool quiet, FrameSourceOptions how)
     : range_(options.given()), quiet_(quiet), reads_ahead_(ahead > 0) {
   how.variable = options.variable;
+  how.level = options.level;
   how.any_size = true;  // check() names both frames
   reader_ = std::make_shared<Reader>(checked(files), options, how);
   if (!reads_ahead_) return;

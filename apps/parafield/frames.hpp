@@ -22,9 +22,9 @@ using KnownPixels = Image<std::uint8_t>;
 /// Returns the number of nonzero pixels.
 std::int64_t count_of(const Image<std::uint8_t>& mask);
 
-/// --range, --variable, --input-mask, --overlay.
+/// --range, --variable, --level, --input-mask, --overlay.
 struct FrameOptions {
-  std::string range, variable, mask, overlay;
+  std::string range, variable, level, mask, overlay;
   bool fills = false;  ///< pixels without a value are filled in, and reported as a mask
 
   void add_to(App& command);

@@ -61,8 +61,8 @@ std::vector<Path> StereoCommandOptions::inputs() const {
   return all;
 }
 
-void StereoCommandOptions::write(const DisparityField& field, bool filled, const CalibratedPair& pair,
-                                 int number, const DisparityColorOptions& colors) const {
+DepthLoss StereoCommandOptions::write(const DisparityField& field, bool filled, const CalibratedPair& pair,
+                                      int number, const DisparityColorOptions& colors) const {
   // Filled pixels are written as valid.
   const DisparityView view = filled ? DisparityView{field.d} : DisparityView(field);
   const WhileWriting whole;
@@ -74,7 +74,7 @@ void StereoCommandOptions::write(const DisparityField& field, bool filled, const
     if (beside) picture = parafield::beside(pair.frames[0], picture);
     write_frame(named(color, number), picture);
   }
-  camera.write(pair, view, field, number);
+  return camera.write(pair, view, field, number);
 }
 
 namespace {
@@ -110,7 +110,7 @@ void run(const StereoCommandOptions& options) {
 
   KnownFrames read = read_frames(options.images, options.reading, 2, options.quiet, "stereo",
                                  "; for a video name a series of files, like -o disparity%04d.pfm");
-  const CalibratedPair pair = Cameras(options.camera, device).prepared(std::move(read.frames));
+  const CalibratedPair pair = Cameras(options.camera, device, options.quiet).prepared(std::move(read.frames));
   const KnownFrames images = known_pair(pair, std::move(read.known), !options.camera.calibration.empty());
   const FrameBuffer& left = images.frames[0];
   const DisparityField truth = read_like(
@@ -139,7 +139,8 @@ void run(const StereoCommandOptions& options) {
         report,
         {.mask = mask, .valid_only = options.truth.valid_only, .confidence = !options.confidence.empty()},
         [&, &field = disparity](const EvaluationOptions& how) { return evaluate(field, truth, how); });
-  options.write(disparity, energy.checks.fill, pair);
+  const DepthLoss loss = options.write(disparity, energy.checks.fill, pair);
+  if (pair.geometry) options.camera.add_depths(report, *pair.geometry, loss, options.quiet);
   add_files(report, names_of(options.outputs()));
   options.print(report);
 }

@@ -24,9 +24,9 @@ struct StereoCommandOptions : EstimationOptions<Stereo> {
   std::vector<Output> outputs() const;
   std::vector<Path> inputs() const;
   /// Writes the files of pair `number` of a series, 0 without one. `filled`: invalid pixels have been filled
-  /// in.
-  void write(const DisparityField& field, bool filled, const CalibratedPair& pair, int number = 0,
-             const DisparityColorOptions& colors = {}) const;
+  /// in. Returns what a depth PNG cannot hold.
+  DepthLoss write(const DisparityField& field, bool filled, const CalibratedPair& pair, int number = 0,
+                  const DisparityColorOptions& colors = {}) const;
 };
 
 StereoEnergy& energy_of(StereoMethod& method);

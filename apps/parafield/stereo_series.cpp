@@ -83,7 +83,7 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
   const DeviceInfo info = describe_device(device);
 
   PairFrames source(options);
-  Cameras cameras(options.camera, device);
+  Cameras cameras(options.camera, device, options.quiet);
   StereoEnergy& energy = energy_of(method);
   const int given = energy.disparities;
   std::optional<Examined> examined;
@@ -93,6 +93,7 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
   whole.start();
   std::vector<double> milliseconds;
   DisparityFindings findings;
+  DepthLoss loss;
   DisparityColorOptions colors;  // the whole series shares one scale
   SeriesWriter<DisparityField> writer("disparity map");
   ProgressLine line(!options.quiet);
@@ -113,6 +114,7 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
         if (!examined) {
           reported.json = pair->json;
           reported.text = pair->text;
+          reported.geometry = pair->geometry;
         }
         examined.emplace(*pair, *estimator, given);
         method = estimator->method();
@@ -127,7 +129,7 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
       writer.begin([&, pair, images, number, colors](DisparityField& field) {
         mark_unknown(field, images->known[0], images->known[1]);
         findings.add(field, images->known[0]);
-        options.write(field, energy.checks.fill, *pair, number, colors);
+        loss += options.write(field, energy.checks.fill, *pair, number, colors);
       });
       if (source.is_counted())
         line.update(double(writer.count()) / source.expected());
@@ -146,6 +148,7 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
   reported.add_to(report);
   add_findings(report, findings);
   examined->add_to(report, energy, options.quiet);
+  if (reported.geometry) options.camera.add_depths(report, *reported.geometry, loss, options.quiet);
   add_files(report, names_of(options.outputs()));
   options.print(report);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -124,10 +125,13 @@ PARAFIELD_API LearnedBackground read_background(const std::filesystem::path& pat
 PARAFIELD_API void write_background(const std::filesystem::path& path, const LearnedBackground& background);
 
 /// Reads the calibration of a stereo camera and detects its format:
-/// - OpenCV's YAML, as FileStorage writes it: the matrices K1 or M1, D1 (4, 5 or 8 coefficients, or 12 or 14
-///   if those after the eighth are 0), K2 or M2, D2, R and T, and optionally the size of the images
-///   (image_width and image_height, or imageSize). Other entries are ignored. A `second` file may supply what
-///   the first lacks, because OpenCV's sample program writes R and T to extrinsics.yml.
+/// - OpenCV's YAML, as FileStorage writes it: the matrices K1 or M1, D1 (see set_lenses), K2 or M2, D2, R and
+///   T, and optionally the size of the images (image_width and image_height, or imageSize) and the model of
+///   the lenses (distortion_model: plumb_bob, rational_polynomial, equidistant or fisheye; or fisheye_model: 0
+///   or 1). Other entries are ignored. A `second` file may supply what the first lacks, because OpenCV's
+///   sample program writes R and T to extrinsics.yml.
+/// - ROS's camera_info in YAML, one file a camera, in any order: camera_matrix, distortion_model,
+///   distortion_coefficients, rectification_matrix and projection_matrix, or the fields of the message.
 /// - Middlebury's calib.txt: cam0, cam1, baseline, doffs, width and height. These images are already
 ///   rectified.
 ///
@@ -135,11 +139,28 @@ PARAFIELD_API void write_background(const std::filesystem::path& path, const Lea
 PARAFIELD_API StereoCalibration read_calibration(const std::filesystem::path& path,
                                                  const std::filesystem::path& second = {});
 
+/// What a depth file of 16 bits cannot hold.
+struct DepthLoss {
+  std::int64_t known = 0;  ///< pixels with a depth
+  std::int64_t lost = 0;   ///< of these, pixels that are stored as 0, because they round to 0 or exceed 65535
+  std::int64_t coarse = 0;  ///< of these, pixels that are stored as 1 to 99, in steps of more than 1 %
+
+  DepthLoss& operator+=(const DepthLoss& other) {
+    known += other.known, lost += other.lost, coarse += other.coarse;
+    return *this;
+  }
+  bool operator==(const DepthLoss&) const = default;
+};
+
+/// The usual scale of depths in a PNG: 1000 for a baseline below 3, which is taken as meters, so that the file
+/// holds millimeters; otherwise 1, for a baseline in millimeters or centimeters.
+PARAFIELD_API float depth_scale_of(double baseline);
+
 /// Writes depths as .pfm, .npy (float32) or .png (gray, 16 bits). The first two store them unchanged,
 /// infinite where unknown. The PNG stores depth * `scale`, rounded, and 0 where the depth is unknown or above
-/// 65535 / scale.
-PARAFIELD_API void write_depth(const std::filesystem::path& path, const View<const float>& depth,
-                               float scale = 1);
+/// 65535 / scale. The default gives millimeters for depths in meters. Returns what the file cannot hold.
+PARAFIELD_API DepthLoss write_depth(const std::filesystem::path& path, const View<const float>& depth,
+                                    float scale = 1000);
 
 /// Writes points as .ply, binary and little-endian, with x, y and z (float) and red, green and blue (uchar).
 PARAFIELD_API void write_points(const std::filesystem::path& path, std::span<const ColorPoint> points);

@@ -40,8 +40,12 @@ struct FrameSourceOptions {
   /// FFmpeg's name of the input format, for devices and raw files ("v4l2", "h264"). With "pictures", only
   /// the formats of read_frame are read, and never FFmpeg's.
   std::string format = {};
-  std::string variable = {};  ///< of a NetCDF file: the images' variable; required if several could hold them
-  bool any_size = false;      ///< frames may differ in size
+  /// Of a NetCDF file: the images' variable, as "rain" or "group/rain"; required if several could hold them.
+  std::string variable = {};
+  /// Of a NetCDF file whose images have more axes than time: "850" or "level=850,member=2" chooses a value of
+  /// each such axis, or its number from 1 if the axis has no coordinate. "step=all" takes the axis for time.
+  std::string level = {};
+  bool any_size = false;  ///< frames may differ in size
 };
 
 /// Reads a sequence of frames in order, into memory that can be reused. Use it from one thread at a time.
@@ -56,8 +60,8 @@ class PARAFIELD_API FrameSource {
  public:
   /// Opens an input and reads its first frame. `input` is
   /// - a picture of any format of read_frame. PGM, PPM and PFM images may follow one another, each with its
-  ///   own format; a Y4M stream has any number of frames, and another stream may follow it; a NetCDF file is
-  ///   loaded whole and yields its images one by one;
+  ///   own format; a Y4M stream has any number of frames, and another stream may follow it; a NetCDF file
+  ///   yields its images one by one, in order of time, with the north up and the east to the right;
   /// - a video file of any format that FFmpeg reads, or an address with :// (rtsp://...);
   /// - a camera (/dev/video0);
   /// - a pipe or socket, or "-" for standard input, with PGM, PPM, PFM, Y4M or a video that FFmpeg can read

@@ -131,11 +131,11 @@ class Error(ValueError):
 
 
 class PairWarning(UserWarning):
-    """Something seems to be wrong with a stereo pair: see check_pair."""
+    """Something seems to be wrong with a stereo pair or its calibration: see check_pair, read_calibration."""
 
 
 class RangeWarning(UserWarning):
-    """The values of black and white are guessed from the frames; the argument `range` sets them."""
+    """Black and white are guessed from the frames (`range` sets them), or values do not fit into a file."""
 )",
            scope);
   error_type = nb::object(scope["Error"]).release().ptr();

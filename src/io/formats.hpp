@@ -102,8 +102,8 @@ Bytes encode_kitti(const FlowView& flow);
 /// for 8 bits.
 DisparityField decode_png_disparity(ByteSpan bytes, float scale);
 Bytes encode_png_disparity(const DisparityView& disparity, float scale);
-Bytes encode_png_depth(View<const float> depth,
-                       float scale);  ///< 0 where the depth is unknown or does not fit
+Bytes encode_png_depth(View<const float> depth, float scale,
+                       DepthLoss& loss);  ///< 0 where the depth is unknown or does not fit
 
 std::vector<Track> decode_tracks(ByteSpan bytes);
 Bytes encode_tracks(std::span<const Track> tracks);

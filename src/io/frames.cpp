@@ -38,7 +38,7 @@ bool FrameStream::has_next() {
   content_ = upcoming();
   y4m_.reset();
   if (content_ == Content::netcdf && bytes_.left()) {
-    netcdf_ = open_netcdf(bytes_.rest(), variable_);
+    netcdf_ = open_netcdf(bytes_.mapped_rest(), choice_);
     return netcdf_->has_next();
   }
   if (content_ != Content::y4m) return true;

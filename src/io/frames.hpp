@@ -11,10 +11,9 @@ namespace parafield::io {
 /// whose size is known.
 class PARAFIELD_API FrameStream {
  public:
-  /// `variable` names the variable of a NetCDF file that holds the images; it may be empty if only one could.
-  /// `gray`: return only the luma of Y4M.
-  explicit FrameStream(ByteStream& bytes, std::string variable = {}, bool gray = false)
-      : bytes_(bytes), variable_(std::move(variable)), gray_(gray) {}
+  /// `choice`: the images of a NetCDF file. `gray`: return only the luma of Y4M.
+  explicit FrameStream(ByteStream& bytes, NetcdfChoice choice = {}, bool gray = false)
+      : bytes_(bytes), choice_(std::move(choice)), gray_(gray) {}
   ~FrameStream();
   FrameStream(const FrameStream&) = delete;
   FrameStream& operator=(const FrameStream&) = delete;
@@ -37,7 +36,7 @@ class PARAFIELD_API FrameStream {
   void read(FrameBuffer& frame);
 
   ByteStream& bytes_;
-  const std::string variable_;
+  const NetcdfChoice choice_;
   const bool gray_;
   std::optional<Y4mReader> y4m_;
   std::unique_ptr<NetcdfImages> netcdf_;

@@ -41,7 +41,9 @@ void make_gray(FrameBuffer& frame) {
 class StreamSource : public Source {
  public:
   StreamSource(std::unique_ptr<io::ByteStream> bytes, const FrameSourceOptions& options)
-      : bytes_(std::move(bytes)), frames_(*bytes_, options.variable, options.gray), gray_(options.gray) {
+      : bytes_(std::move(bytes)),
+        frames_(*bytes_, {options.variable, options.level}, options.gray),
+        gray_(options.gray) {
     names_frames = true;
   }
 

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include <cmath>
-#include <limits>
 
 #include "io/folder.hpp"
 #include "io/formats.hpp"
 #include "io/samples.hpp"
+#include "not_finite.hpp"
 #include "parafield/io.hpp"
 
 namespace parafield {
 namespace {
-
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
 /// Multiples of 1/64 px, which KITTI's format holds exactly.
 FlowField some_flow(Size size) {

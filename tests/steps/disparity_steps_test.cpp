@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The last steps of stereo, against float64.
 #include <cmath>
-#include <limits>
 
+#include "not_finite.hpp"
 #include "oracle/grid.hpp"
 #include "steps/consistency/consistency.hpp"
 #include "steps/guarded.hpp"
@@ -11,9 +11,6 @@ namespace parafield {
 namespace {
 
 using oracle::Grid;
-
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-constexpr float infinity = std::numeric_limits<float>::infinity();
 
 std::string at(const std::string& what, int x, int y) {
   return what + " at (" + std::to_string(x) + ", " + std::to_string(y) + ")";
