@@ -211,16 +211,16 @@ TEST_P(LargeMotion, KeepsTheFlowOfRepeatedStructure) {
 }
 
 /// A texture with details of some px, about -1 to 1.
-double detail(double x, double y) {
+double slat_texture(double x, double y) {
   return 0.4 * std::sin(0.9 * x + 0.4 * y) + 0.4 * std::sin(1.1 * y - 0.5 * x + 1) +
          0.4 * std::sin(0.23 * x - 0.31 * y + 2) * std::sin(0.17 * x + 0.37 * y);
 }
 /// A facade of repeated slats with windows: gray value at a point. `period`: px from slat to slat.
 double slats(double x, double y, double period, bool upright) {
   if (std::fmod(std::floor(x / 90), 2) == 1 && std::fmod(std::floor(y / 70), 2) == 1)
-    return 60 + 15 * detail(x, y);
+    return 60 + 15 * slat_texture(x, y);
   const double at = (upright ? x : y) / period, off = std::abs(at - std::floor(at) - 0.5) * period;
-  return 130 + 4 * detail(0.7 * x, 0.7 * y) - 70 * std::clamp(0.25 * period - off + 0.5, 0.0, 1.0);
+  return 130 + 4 * slat_texture(0.7 * x, 0.7 * y) - 70 * std::clamp(0.25 * period - off + 0.5, 0.0, 1.0);
 }
 
 /// The flow finds these motions; what looks alike must not replace it, even if matches are always used.
@@ -236,8 +236,7 @@ TEST_P(LargeMotion, KeepsTheFlowOfFineSlats) {
       for (int t = 0; t < 2; ++t)
         for (int y = 0; y < size.height; ++y)
           for (int x = 0; x < size.width; ++x)
-            frames[t](x, y) = float(slats(100 + x - t * u, 100 + y - t * v, period, upright)) +
-                              noise(random);
+            frames[t](x, y) = float(slats(100 + x - t * u, 100 + y - t * v, period, upright)) + noise(random);
       const auto error = [&](const FlowMethod& method) {
         const FlowField flow = solve(frames[0], frames[1], method);
         double sum = 0;
