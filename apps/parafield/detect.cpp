@@ -24,7 +24,11 @@ Times detect_series(const DetectOptions& options, const DetectionMethod& method,
     throw UsageError(fmt::format("FRAMES: give two frames or more, not {}", source.count()));
   findings.size = source.size();
   findings.range = source.range();
-  MotionDetector detector(method, source.size(), {.device = device, .examine_frames = true});
+  DetectionOptions task = options.options_for(source.size());
+  task.device = device;
+  task.examine_frames = true;
+  findings.region = task.region;
+  MotionDetector detector(method, source.size(), task);
   const EndOnInterrupt ending([&] { detector.cancel(); });
   Timer timer(Device::cpu());
   detector.push(source.next()->frame);
@@ -58,20 +62,23 @@ Times detect_series(const DetectOptions& options, const DetectionMethod& method,
   }
   if (milliseconds.empty()) throw Error(ErrorCode::format, "no mask: no two frames are next to each other");
   check_labels(options, std::size_t(last));
+  options.write_background(detector);
   findings.frames = source.count();
   findings.notes = source.notes();
   return times_of(std::move(milliseconds));
 }
 
-void run(const DetectOptions& options) {
-  if (options.is_video()) return detect_video(options);
+void run(const DetectOptions& given) {
+  DetectOptions options = given;
   const DetectionMethod method = options.method.method();
+  options.read_background(method);
+  if (options.is_video()) return detect_video(options);
   options.device.check();
   const EnergyReport energy = options.energies(method);
   check_words(options);
   std::vector<Path> inputs = options.inputs();
   inputs.emplace_back(options.mask);
-  check_outputs({options.boxes_file()}, inputs);
+  check_outputs({options.boxes_file(), options.background_output()}, inputs);
   if (options.boxes == "-" && options.json)
     throw UsageError("--boxes - and --json exclude each other: both write to standard output");
   if (options.is_series())
@@ -92,7 +99,11 @@ void run(const DetectOptions& options) {
     findings.notes = notes;
     findings.size = pair[0].size();
     findings.range = pair[0].range();
-    estimated = estimate<Detection>(method, device, pair, {.energies = energy}, options);
+    DetectionOptions task = options.options_for(findings.size);
+    task.energies = energy;
+    findings.region = task.region;
+    estimated = estimate<Detection>(method, device, pair, task, options, {}, {},
+                                    [&](MotionDetector& detector) { options.write_background(detector); });
     findings.add(options, 0, estimated.result, pair[1], options.output, options.overlay);
   }
 
@@ -144,6 +155,14 @@ void add_detect(App& program) {
   command.add_flag("--background", options.method.background,
                    "compare with a background that is learned, not with the last frame: what stops stays in "
                    "the mask, and leaves that sway do not. It is -m METHOD-background");
+  command.add_option("--background-file FILE", options.background_file)
+      .help(
+          "with --background: start from the background in the file, if it exists, and write what has been "
+          "learned to it at the end. Method, size and range of the frames must be the same. With --freeze "
+          "the "
+          "file is only read");
+  command.add_option("--region FILE", options.region)
+      .help("detect only where this picture is not 0. The share that moves is that of these pixels");
   const Option labels = command.add_option("--gt FILE", options.labels);
   labels.help(
       "true labels to compare with, a file for each mask. They are as in CDnet: 0 and 50 are static, 255 is "

@@ -16,7 +16,7 @@ namespace parafield::command {
 
 struct DetectOptions : EstimationOptions<Detection> {
   std::vector<std::string> frames, labels;
-  std::string output, overlay, mask, boxes;
+  std::string output, overlay, mask, boxes, background_file, region;
   int min_area = 0;  ///< 0 = not given
   FrameOptions reading;
   bool beside = false;
@@ -36,8 +36,17 @@ struct DetectOptions : EstimationOptions<Detection> {
   std::vector<Path> inputs() const {
     std::vector<Path> all(frames.begin(), frames.end());
     all.insert(all.end(), labels.begin(), labels.end());
+    all.emplace_back(region);
     return all;
   }
+  /// Reads --background-file if it exists, for task.background and --range. Throws UsageError if `chosen`
+  /// learns no background, or if the file is missing although nothing is to be learned.
+  void read_background(const DetectionMethod& chosen);
+  /// The options of a detector for frames of a size, with --region.
+  DetectionOptions options_for(Size size) const;
+  /// Writes --background-file, unless nothing was learned.
+  void write_background(MotionDetector& detector) const;
+  Output background_output() const { return {"--background-file", task.freeze ? "" : background_file, {}}; }
   Output boxes_file() const { return {"--boxes", boxes == "-" ? "" : boxes, {}}; }
 };
 
@@ -52,7 +61,9 @@ class BoxLines {
   BoxLines& operator=(const BoxLines&) = delete;
 
   /// Finds and writes the boxes of a mask in host memory, and returns them. Throws Error(file).
-  const std::vector<Box>& add(const Image<std::uint8_t>& moving, std::int64_t frame, double time);
+  /// `pixels`: number of pixels that can move.
+  const std::vector<Box>& add(const Image<std::uint8_t>& moving, std::int64_t pixels, std::int64_t frame,
+                              double time);
   void finish();
 
  private:
@@ -78,6 +89,7 @@ struct Findings {
   std::vector<std::string> notes = {};  // on the frames
   std::int64_t moving = 0, pixels = 0;
   FramesFindings unusable;
+  std::shared_ptr<const Image<std::uint8_t>> region;  // pixels that can move; null: all
   MaskScores scores;
   Image<std::uint8_t> scored;       // --mask
   std::unique_ptr<BoxLines> boxes;  // --boxes, --min-area

@@ -19,6 +19,40 @@ void check_labels(const DetectOptions& options, std::size_t masks) {
                                  counted(options.labels.size(), "file"), counted(masks, "mask")));
 }
 
+void DetectOptions::read_background(const DetectionMethod& chosen) {
+  const bool learns = std::visit([]<class Method>(const Method&) { return Method::learns; }, chosen);
+  if (!learns && (task.freeze || !background_file.empty()))
+    throw UsageError(fmt::format("{}: {} learns no background; give --background",
+                                 task.freeze ? "--freeze" : "--background-file", name_of(chosen)));
+  if (background_file.empty()) return;
+  if (!std::filesystem::exists(background_file)) {
+    if (task.freeze)
+      throw UsageError(fmt::format(
+          "--background-file {}: there is no such file; without --freeze, the background is learned and "
+          "written there",
+          background_file));
+    return;
+  }
+  const auto read = std::make_shared<LearnedBackground>(parafield::read_background(background_file));
+  if (reading.range.empty() && read->range != ValueRange{})
+    reading.range = fmt::format("{},{}", read->range.black, read->range.white);
+  task.background = read;
+}
+
+DetectionOptions DetectOptions::options_for(Size size) const {
+  DetectionOptions options = task;
+  if (region.empty()) return options;
+  const auto read = std::make_shared<Image<std::uint8_t>>(read_like(region, frames[0], size, read_mask));
+  if (count_of(*read) == 0) throw Error(ErrorCode::invalid_argument, region + ": no pixel is in the region");
+  options.region = read;
+  return options;
+}
+
+void DetectOptions::write_background(MotionDetector& detector) const {
+  if (!background_file.empty() && !task.freeze)
+    parafield::write_background(background_file, detector.background());
+}
+
 [[noreturn]] static void fail_writing(const std::string& file, int reason) {
   throw Error(ErrorCode::file, fmt::format("{}: cannot be written: {}", file, std::strerror(reason)));
 }
@@ -31,7 +65,8 @@ BoxLines::~BoxLines() {
   std::remove(beside_.c_str());
 }
 
-const std::vector<Box>& BoxLines::add(const Image<std::uint8_t>& moving, std::int64_t frame, double time) {
+const std::vector<Box>& BoxLines::add(const Image<std::uint8_t>& moving, std::int64_t pixels,
+                                      std::int64_t frame, double time) {
   if (!finder_) finder_.emplace(moving.size(), BoxOptions{.min_area = min_area_, .device = Device::cpu(1)});
   const std::span<const Box> found = (*finder_)(moving);
   boxes_.assign(found.begin(), found.end());
@@ -40,8 +75,7 @@ const std::vector<Box>& BoxLines::add(const Image<std::uint8_t>& moving, std::in
   for (const Box& box : boxes_)
     boxes.push_back(
         {{"x", box.x}, {"y", box.y}, {"width", box.width}, {"height", box.height}, {"area", box.area}});
-  const double pixels = double(moving.size().width) * moving.size().height;
-  Json line = {{"frame", frame}, {"moving", double(count_of(moving)) / pixels}, {"boxes", boxes}};
+  Json line = {{"frame", frame}, {"moving", double(count_of(moving)) / double(pixels)}, {"boxes", boxes}};
   if (time >= 0) line["time"] = time;
   write(line.dump() + "\n");
   return boxes_;
@@ -109,14 +143,15 @@ const std::vector<Box>& Findings::take(const DetectOptions& options, std::size_t
   static const std::vector<Box> none;
   const Size size = found.size();
   moving += count_of(found.moving);
-  pixels += std::int64_t(size.width) * size.height;
+  const std::int64_t inside = region ? count_of(*region) : std::int64_t(size.width) * size.height;
+  pixels += inside;
   if (i < options.labels.size()) {
     const FrameBuffer labels = read_like(options.labels[i], options.frames[0], size,
                                          [](const std::string& file) { return read_frame(file); });
     if (!scored) scored = read_like(options.mask, options.frames[0], size, read_mask);
     scores += naming(options.labels[i], [&] { return evaluate(found, labels, {.mask = scored}); });
   }
-  return boxes ? boxes->add(found.moving, number, time) : none;
+  return boxes ? boxes->add(found.moving, inside, number, time) : none;
 }
 
 void Findings::add(const DetectOptions& options, std::size_t i, const MotionMask& found,

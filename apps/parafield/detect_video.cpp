@@ -50,7 +50,7 @@ void check_video_words(const DetectOptions& options) {
   if (printed > 1)
     throw UsageError("-o -, --overlay -, --boxes - and --json exclude each other: standard output is one");
   const std::vector<Path> inputs = options.inputs();
-  std::vector<Output> files = {options.boxes_file()};
+  std::vector<Output> files = {options.boxes_file(), options.background_output()};
   const auto add = [&](const char* option, const std::string& name,
                        const std::vector<std::string_view>& pictures) {
     if (name == "-") return;
@@ -84,7 +84,8 @@ class DetectJob : public StreamJob {
                {.gray = reads_gray(options, method), .threads = options.device.threads}),
         findings(options),
         options_(options),
-        detector_(method, source.size(), with_device(options.task, device)) {
+        detector_(method, source.size(), with_device(options.options_for(source.size()), device)) {
+    findings.region = detector_.options().region;
     expected = std::max<std::int64_t>(source.info().frames - 1, 0);
   }
 
@@ -114,6 +115,7 @@ class DetectJob : public StreamJob {
         const bool early = stop.stop_requested();
         lost = std::max(masks.finish(early), overlays.finish(early));
         if (findings.boxes) findings.boxes->finish();
+        options_.write_background(detector_);
       }
       whole = true;
     };

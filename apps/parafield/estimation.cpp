@@ -35,7 +35,6 @@ void ReportOptions::print(const Report& report, bool is_taken) const {
 
 template <class T>
 void TaskOptions::operator()(T& field, const Parameter<T>& parameter) const {
-  constexpr const char* group = "What is done with the result, in this order";
   const std::string name = option_name(parameter.name);
   if constexpr (std::is_same_v<T, bool>) {
     command.add_flag(name, field, std::string(parameter.help)).group(group);

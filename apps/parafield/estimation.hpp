@@ -37,6 +37,7 @@ void add_repeats(App& command, int& repeats);
 /// Visitor for describe() that adds the options of a task: --fb-check, --speckle and so on.
 struct TaskOptions {
   App& command;
+  const char* group = "What is done with the result, in this order";
 
   template <class T>
   void operator()(T& field, const Parameter<T>& parameter) const;  ///< T: bool, int, float
@@ -76,7 +77,10 @@ struct EstimatorOptions : ReportOptions {
   void add_to(App& command) {
     ReportOptions::add_to(command);
     device.add_to(command);
-    describe(task, TaskOptions{command});
+    if constexpr (Task::learns)
+      describe(task, TaskOptions{command, "Options"});
+    else
+      describe(task, TaskOptions{command});
     method.add_to(command);
   }
 
@@ -201,12 +205,13 @@ Times time_calls(const typename Task::Method& method, Size size, typename Task::
 }
 
 /// Estimates once and times the call, without copying the frames to the device. With --repeat, further calls
-/// are timed instead. `prepare` is called before, with the estimator.
+/// are timed instead. `prepare` is called before the estimate and `finish` after it, with the estimator.
 template <class Task>
 Estimate<Task> estimate(const typename Task::Method& method, const Device& device,
                         const std::vector<FrameBuffer>& frames, typename Task::Options options,
                         const EstimationOptions<Task>& run, const typename Task::Input& given = {},
-                        const std::function<void(Estimator<Task>&)>& prepare = {}) {
+                        const std::function<void(Estimator<Task>&)>& prepare = {},
+                        const std::function<void(Estimator<Task>&)>& finish = {}) {
   const Resident<Task> resident(frames, given, memory_of(device));
   const Size size = frames[0].size();
   ProgressLine line(!run.quiet);
@@ -233,6 +238,7 @@ Estimate<Task> estimate(const typename Task::Method& method, const Device& devic
   if (is_withheld(options)) withhold(result, state);
   Estimate<Task> estimated{std::move(result), time_of_first(milliseconds), {}, estimator.blocks(), state};
   if (options.energies != EnergyReport::none) estimated.energies = estimator.energies();
+  if (finish) finish(estimator);
   if (run.repeats > 0) {
     line.announce(run.repeats == 1 ? "timing it" : fmt::format("timing it {} times", run.repeats),
                   (run.repeats + 1) * milliseconds / 1000);

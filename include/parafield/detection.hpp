@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <memory>
 #include <optional>
 #include <span>
 #include <variant>
 
+#include "parafield/background.hpp"
 #include "parafield/estimator.hpp"
 #include "parafield/fields.hpp"
 #include "parafield/methods/label_presets.hpp"
@@ -33,6 +35,17 @@ struct DetectionOptions {
   /// Look for cuts in frames in host memory. At a cut nothing moves, no pixel is valid, and the method starts
   /// anew, with a new background. See Estimator::frames_state.
   PF_FIELD(bool, examine_frames, false);
+  PF_PARAMETER(
+      bool, freeze, false,
+      "Learn nothing more. Frames are compared with the given background, or with the first frame if "
+      "none is given. It needs a method that learns a background.");
+  /// Background that pushed frames and calls start from, instead of their first frame. It must be from the same
+  /// method and for frames of the same size and range; otherwise the constructor or the first call throws
+  /// Error(invalid_argument).
+  PF_FIELD(std::shared_ptr<const LearnedBackground>, background, {});
+  /// Where to detect, in host memory, of the frames' size: only pixels that are not 0 here can move. The other
+  /// pixels are not valid, and nothing is learned from them.
+  PF_FIELD(std::shared_ptr<const Image<std::uint8_t>>, region, {});
   PF_FIELD(EnergyReport, energies, EnergyReport::none);
   PF_FIELD(ProgressCallback, progress, {});  ///< for slow methods: ICM, annealing
 };
@@ -46,6 +59,7 @@ using DetectionMethod =
 struct PARAFIELD_API Detection {
   static constexpr bool streams = true;  ///< frames follow each other: they can be pushed
   static constexpr bool pairs = false;
+  static constexpr bool learns = true;  ///< what methods have learned can be kept: Estimator::background
   using Method = DetectionMethod;
   using Input = DetectionInput;
   using Options = DetectionOptions;
@@ -53,7 +67,7 @@ struct PARAFIELD_API Detection {
 };
 
 /// Estimator of motion masks, for a still camera. Pushed frames use the last pair's mask. Methods that learn
-/// a background learn it from all pushed frames; reset() forgets it.
+/// a background learn it from all pushed frames; reset() forgets it and returns to the options' background.
 using MotionDetector = Estimator<Detection>;
 
 /// One-shot form: returns the mask of two frames, in their memory. Throws like the detector.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "parafield/background.hpp"
 #include "parafield/fields.hpp"
 
 namespace parafield {
@@ -173,6 +174,11 @@ class PARAFIELD_API Estimator {
 
   /// What the last returned result's frames showed. `unknown` without the option `examine_frames`.
   FramesState frames_state() const;
+
+  /// Returns what the method has learned from the frames so far, for the option `background` of another
+  /// detector. Waits for the newest solve. Throws Error(unsupported) if the method learns no background, and
+  /// Error(invalid_argument) if there has been no result since the start or reset().
+  LearnedBackground background() requires Task::learns;
 
   /// Makes a zero-filled field of the estimator's size, with the planes that results have, to use as
   /// `output`.

@@ -77,6 +77,7 @@ using FlowMethod =
 struct PARAFIELD_API Flow {
   static constexpr bool streams = true;  ///< frames follow each other: they can be pushed
   static constexpr bool pairs = false;
+  static constexpr bool learns = false;
   using Method = FlowMethod;
   using Input = FlowInput;
   using Options = FlowOptions;

@@ -8,11 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "parafield/background.hpp"
 #include "parafield/fields.hpp"
 #include "parafield/rectification.hpp"
 #include "parafield/tracks.hpp"
 
-/// Files of frames, fields, masks, tracks, calibrations, depths and points.
+/// Files of frames, fields, masks, tracks, backgrounds, calibrations, depths and points.
 ///
 /// Readers detect the format from the content of a file, never from its name. They check every size against
 /// the file before they allocate, and return host memory. They throw Error(file) for a file that is missing
@@ -119,6 +120,13 @@ PARAFIELD_API std::vector<Track> read_tracks(const std::filesystem::path& path);
 /// Writes tracks as text: a line x,y,u,v, then one line per track, with enough digits to read back the same
 /// floats.
 PARAFIELD_API void write_tracks(const std::filesystem::path& path, std::span<const Track> tracks);
+
+/// Reads a background that write_background wrote. Error(format) says what is wrong with other files, damaged
+/// files and files of another version. The detector checks method, size and range.
+PARAFIELD_API LearnedBackground read_background(const std::filesystem::path& path);
+
+/// Writes a learned background, with a checksum. Any extension is allowed.
+PARAFIELD_API void write_background(const std::filesystem::path& path, const LearnedBackground& background);
 
 /// Reads the calibration of a stereo camera and detects its format:
 /// - OpenCV's YAML, as FileStorage writes it: the matrices K1 or M1, D1 (see set_lenses), K2 or M2, D2, R and

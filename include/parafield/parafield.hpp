@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "parafield/background.hpp"
 #include "parafield/boxes.hpp"
 #include "parafield/color.hpp"
 #include "parafield/detection.hpp"

@@ -50,6 +50,7 @@ using StereoMethod = std::variant<BeliefPropagation<StereoEnergy>, WinnerTakesAl
 struct PARAFIELD_API Stereo {
   static constexpr bool streams = false;  ///< frames come in pairs
   static constexpr bool pairs = true;     ///< which can be pushed
+  static constexpr bool learns = false;
   using Method = StereoMethod;
   using Input = StereoInput;
   using Options = StereoOptions;

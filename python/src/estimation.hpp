@@ -34,6 +34,10 @@ std::string key_of(const Request<Task>& request) {
   std::string key(1, char(request.method.index()));
   std::visit([&](const auto& chosen) { append_key(chosen, key); }, request.method);
   append_key(request.options, key);
+  if constexpr (Task::learns) {  // by identity: the cached estimator keeps them alive
+    const void* const objects[] = {request.options.background.get(), request.options.region.get()};
+    key.append(reinterpret_cast<const char*>(objects), sizeof objects);
+  }
   return key;
 }
 

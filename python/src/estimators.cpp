@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -94,6 +95,7 @@ void bind_estimator(nb::module_& module, const char* name, const std::array<cons
   typename Task::Options defaults;
   for (const auto& [flag, value] : flags_of(defaults))
     flags += std::string(flag) + ": bool = " + (*value ? "True, " : "False, ");
+  if constexpr (Task::learns) flags += detection_arguments;
   type.def(
       "__init__",
       [](Self* self, nb::handle method, nb::handle preset, nb::handle device, nb::handle shape,
@@ -166,6 +168,18 @@ work on one frame while the next is uploaded and the previous result is download
 `out` is a float32 array of 2 x H x W in host memory, where the frame must be, too. With a pipelined estimator,
 `out` is complete when the next call of push() or finish() returns, and the call returns whether the previous
 `out` is complete now. Only copies from and to pinned memory (pinned_empty) overlap with the GPU's work.)");
+  if constexpr (Task::learns)
+    type.def(
+        "save_background",
+        [](Self& self, const std::filesystem::path& path) {
+          const LearnedBackground learned = self.background();
+          const nb::gil_scoped_release released;
+          write_background(path, learned);
+        },
+        nb::arg("path"), signature("save_background(self, path) -> None"),
+        "Writes the background that has been learned so far to a file. MotionDetector(background=path) "
+        "starts "
+        "from it, on any device. The method must learn a background.");
   if constexpr (Task::pairs)
     type.def(
         "push",
@@ -237,8 +251,19 @@ result owns its memory.)");
 Call it with a pair, or push the pairs of a video. With disparities = 0, the default, the number of disparities
 is found in the first pair that is not blank. `method` then has this number, and reset() forgets it.)");
   bind_estimator<Detection>(module, "MotionDetector", {"frame0", "frame1"},
-                            "Finds moving pixels in many frames of one size. See FlowEstimator. With pushed "
-                            "frames, the previous mask helps to find the next.");
+                            R"(Finds moving pixels in many frames of one size. See FlowEstimator.
+
+With pushed frames, the previous mask helps to find the next. Methods that learn a background also take:
+
+background : path
+    A file that save_background() wrote, to start from instead of the first frame.
+freeze : bool
+    True learns nothing more: frames are compared with the background, or with the first frame if there is none.
+
+All methods take:
+
+region : array H x W
+    Only pixels that are true here are detected. The others are not valid.)");
 }
 
 }  // namespace parafield::python

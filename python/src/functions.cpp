@@ -58,7 +58,8 @@ Raises Error.)";
 
 const char* const detection_doc = R"(Where something moves between two frames of a still camera.
 
-Arguments are as in estimate_flow. parafield.detection has all methods. Raises Error.)";
+Arguments are as in estimate_flow, without the options of flow. MotionDetector describes background, freeze and region.
+parafield.detection has all methods. Raises Error.)";
 
 /// Removes an argument from `parameters` and returns its value; None if it was not given.
 nb::object take(nb::dict& parameters, const char* name) {
@@ -122,7 +123,7 @@ void bind_functions(nb::module_& module) {
   bind_call<Flow>(module, "estimate_flow", "frame0", "frame1",
                   "tracks = None, rotation: CameraRotation | None = None, ", flow_doc);
   bind_call<Stereo>(module, "estimate_disparity", "left", "right", "", disparity_doc);
-  bind_call<Detection>(module, "detect_motion", "frame0", "frame1", "", detection_doc);
+  bind_call<Detection>(module, "detect_motion", "frame0", "frame1", detection_arguments, detection_doc);
   module.def(
       "clear_cache",
       [] {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "methods.hpp"
 
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include "fields.hpp"
 #include "structs.hpp"
 
 namespace parafield::python {
@@ -208,6 +210,25 @@ std::string class_name(std::string_view method) {
     upper = false;
   }
   return name;
+}
+
+bool set_detection_object(nb::handle name, nb::handle value, DetectionOptions& options) {
+  const auto key = name_text(name);
+  if (key == "background") {
+    std::filesystem::path path;
+    if (!value.is_none() && !nb::try_cast(value, path))
+      fail("background cannot be ", repr_text(value), ": the path of a file that save_background() wrote");
+    if (!value.is_none()) options.background = std::make_shared<LearnedBackground>(read_background(path));
+    return true;
+  }
+  if (key != "region") return false;
+  if (!value.is_none()) {
+    const MotionMask region = field_of<Detection>(value, "region").result(0);
+    auto copy = std::make_shared<Image<std::uint8_t>>(region.size());
+    copy->take(region.moving);
+    options.region = copy;
+  }
+  return true;
 }
 
 void bind_methods(nb::module_& module) {

@@ -55,6 +55,17 @@ bool is_method(nb::handle object) {
   return found;
 }
 
+/// Sets an option of motion detection that is not a number: background (the path of a file) or region (an
+/// array H x W). Returns whether `name` is one of them.
+inline constexpr const char* detection_arguments =
+    "background: str | os.PathLike[str] | None = None, region: typing.Any = None, ";
+bool set_detection_object(nb::handle name, nb::handle value, DetectionOptions& options);
+template <class Task>
+bool set_object(nb::handle name, nb::handle value, typename Task::Options& options) {
+  if constexpr (std::is_same_v<Task, Detection>) return set_detection_object(name, value, options);
+  return false;
+}
+
 /// Reads the method of a call. `method` is a name, a method object, or None for the default; `preset` is a
 /// name or None. `parameters` sets parameters of the method and of `options`. Throws Error(invalid_argument).
 template <class Task>
@@ -83,7 +94,8 @@ typename Task::Method read_method(nb::handle method, nb::handle preset, const nb
           value = parafield::preset<Method>(name_text(preset));
         }
         for (const auto [name, parameter] : parameters)
-          set_by_name(Method::name, name, parameter, value, options);
+          if (!set_object<Task>(name, parameter, options))
+            set_by_name(Method::name, name, parameter, value, options);
         check(value);
         check(options);
       },

@@ -161,6 +161,12 @@ class PythonEstimator {
     constexpr std::array names = {"unknown", "usable", "no texture", "cut"};
     return names[std::size_t(state_)];
   }
+
+  LearnedBackground background() requires Task::learns {
+    if (!estimator_) fail("no background has been learned yet");
+    return alone([&] { return estimator_->background(); });
+  }
+
   const Request<Task>& request() const { return request_; }
   /// Returns the method, including parameters found in the frames of the last call.
   const typename Task::Method& method() const { return method_ ? *method_ : request_.method; }

@@ -295,3 +295,40 @@ def test_range_of_the_first_frames_is_kept(frames, same):
     with pytest.raises(pf.Error, match="47 x 64"):
         estimator(*(frame[1:] for frame in floats[:2]))
     assert same(estimator(*dark), pf.estimate_flow(*dark, "lucas-kanade"))  # the wrong frames left no trace
+
+
+def test_a_saved_background_goes_on(tmp_path):
+    scene = pf.render_scene("square", shape=(60, 80), frames=30)
+    whole = pf.MotionDetector("icm-background", temporal=0, device="cpu")
+    with pytest.raises(pf.Error, match="no background has been learned"):
+        whole.save_background(tmp_path / "background")
+    for frame in scene.frames[:20]:
+        whole.push(frame)
+    whole.save_background(tmp_path / "background")
+    later = pf.MotionDetector("icm-background", temporal=0, device="cpu", background=tmp_path / "background")
+    frozen = pf.MotionDetector("icm-background", background=str(tmp_path / "background"), freeze=True)
+    later.push(scene.frames[19])
+    frozen.push(scene.frames[19])
+    for frame in scene.frames[20:]:
+        assert np.array_equal(later.push(frame).moving, whole.push(frame).moving)
+        assert frozen.push(frame) is not None
+    pair = scene.frames[0], scene.frames[25]
+    mask = pf.detect_motion(*pair, "icm-background", background=tmp_path / "background")
+    assert mask.moving.shape == (60, 80)
+    with pytest.raises(pf.Error, match="has 80x60 pixels, the frames have 79x60"):
+        pf.detect_motion(*(frame[:, 1:] for frame in pair), "icm-background", background=tmp_path / "background")
+    with pytest.raises(pf.Error, match="learns? a background"):
+        pf.detect_motion(*pair, "icm", background=tmp_path / "background")
+    with pytest.raises(pf.Error, match="background cannot be 3"):
+        pf.MotionDetector("icm-background", background=3)
+
+
+def test_only_the_region_is_detected():
+    scene = pf.render_scene("balloons", shape=(60, 80), frames=2)
+    region = np.zeros((60, 80), bool)
+    region[:, 40:] = True
+    mask = pf.detect_motion(*scene.frames, region=region)
+    assert mask.moving.any() and not mask.moving[:, :40].any()
+    assert np.array_equal(mask.valid, region)
+    with pytest.raises(pf.Error, match="the region has 60x80 pixels"):
+        pf.detect_motion(*scene.frames, region=region.T)

@@ -6,6 +6,7 @@
 
 #include "core/fail.hpp"
 #include "core/workspace.hpp"
+#include "parafield/background.hpp"
 #include "parafield/estimator.hpp"
 #include "parafield/tracks.hpp"
 
@@ -22,6 +23,10 @@ struct SolverOptions {
   ProgressCallback progress = {};
   bool both_ways = false;  ///< also solve the second frame's field, for a check
   bool colors = false;     ///< keep the frames' colors for a filter, if the solver can
+  // Of motion detection: see DetectionOptions.
+  bool freeze = false;
+  std::shared_ptr<const LearnedBackground> background = {};
+  View<const std::uint8_t> region = {};  ///< in host memory
 };
 
 /// What a solver's `solve` is for.
@@ -75,6 +80,11 @@ class SolverBase {
     static_cast<Solver&>(*this).solve(1 - first, nullptr, planes, {}, Purpose::check);
     return planes;
   }
+
+  void check_frame(const Frame&) const {}  ///< throws Error(invalid_argument) for a frame that it cannot use
+  void restore() {}                        ///< called before the first solve of a sequence, outside its steps
+  void forget() {}                         ///< called by reset()
+  LearnedBackground background() { fail(ErrorCode::unsupported, "the method learns no background"); }
 
   /// Prepares the next pair of a sequence of pairs. `follows`: the previous call prepared the preceding pair.
   void prepare_next(const Frame* pair, bool /*follows*/) { static_cast<Solver&>(*this).prepare(pair, 0, 2); }

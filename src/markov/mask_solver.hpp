@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <limits>
+#include <string_view>
+
 #include "core/solver.hpp"
 #include "markov/background/background.hpp"
+#include "markov/background/state.hpp"
 #include "markov/mask/mask.hpp"
 #include "markov/minimize.hpp"
 #include "parafield/fields.hpp"
@@ -31,7 +35,29 @@ class MaskSolver : public SolverBase<Solver> {
         pair_{
             .model = PairModel::linear, .slope = 2 * energy_.beta, .limit = 2 * energy_.beta, .neighbors = 8},
         field_(backend, workspace, size, grid, optimizer_, options.energies),
-        progress_(backend, options.progress, 1) {}
+        progress_(backend, options.progress, 1) {
+    if constexpr (!Method::learns)
+      if (options.freeze || options.background)
+        fail(ErrorCode::invalid_argument, options.freeze ? "freeze" : "background",
+             " is for methods that learn a background, such as icm-background, not for ", Method::name);
+    if (!options.region) return;
+    region_ = workspace.image<std::uint8_t>(size);
+    const auto active = backend.activate();
+    backend.copy(region_.data, region_.pitch, options.region.data, options.region.pitch, size.width,
+                 size.height);
+    backend.synchronize();
+  }
+
+  /// Removes the values of a plane outside the region.
+  template <class T>
+  void confine(View<T> plane, T value) {
+    if (region_) clear_outside<Backend, T>(backend_, region_, plane, value);
+  }
+  void confine(MotionMask& mask) {
+    confine<std::uint8_t>(mask.moving, 0);
+    confine<std::uint8_t>(mask.valid, 0);
+    confine<float>(mask.confidence, 0);
+  }
 
   ChangeModel change_model() const {
     return {
@@ -54,6 +80,7 @@ class MaskSolver : public SolverBase<Solver> {
   const Size size_;
   const PairCost pair_;
   Volume costs_;
+  View<std::uint8_t> region_;  // empty: the whole frame
   LabelField<Backend> field_;
   Progress<Backend> progress_;
 };
@@ -84,6 +111,7 @@ class ChangeSolver : public MaskSolver<ChangeSolver<Backend>, Backend, ChangeEne
     }
     for (int i = 0; i < count && energy_.rgb; ++i)
       convert_color(backend_, frames[i], frames_[slot + i].plane);
+    for (int i = 0; i < count; ++i) this->template confine<float>(frames_[slot + i].plane[0], nan);
   }
 
   bool starts_from_last() const { return this->takes_start(); }
@@ -104,9 +132,11 @@ class ChangeSolver : public MaskSolver<ChangeSolver<Backend>, Backend, ChangeEne
     const View<Label> labels = this->minimize();
     mask_of(backend_, {labels, costs_, this->pair_, known_}, result.moving,
             {result.valid, result.confidence});
+    this->confine(result);
   }
 
  private:
+  static constexpr float nan = std::numeric_limits<float>::quiet_NaN();
   struct FramePlanes {
     View<float> plane[3];
   };
@@ -136,6 +166,10 @@ class BackgroundSolver : public MaskSolver<BackgroundSolver<Backend>, Backend, B
     background_.least_spread = int(spread_unit * energy_.least_spread + 0.5f);
     background_.renewal = energy_.renewal;
     background_.absorb = energy_.absorb;
+    background_.frozen = options.freeze;
+    if (options.background) check_background(*options.background, Method::name, size);
+    given_ = options.background;
+    name_ = Method::name;
     model_.step = 3 * energy_.mean / top_difference;
     model_.scale = energy_.mean > 0 ? spread_unit / model_.step : 0;
     model_.pair = this->pair_.template cost<PairModel::linear>(1, 0);
@@ -145,13 +179,50 @@ class BackgroundSolver : public MaskSolver<BackgroundSolver<Backend>, Backend, B
 
   void prepare(const Frame* frames, int slot, int count) {
     luma_bytes(backend_, frames, luma_ + slot, count);
+    for (int i = 0; i < count; ++i) this->template confine<std::uint8_t>(luma_[slot + i], no_luma);
   }
 
   bool starts_from_last() const { return true; }  // from the background, and from the mask if takes_start()
 
-  /// Detects what moves in the second frame, compared with the first alone.
+  void check_frame(const Frame& frame) {
+    const ValueRange range = special_range(frame);
+    if (given_ && range != given_->range)
+      fail(ErrorCode::invalid_argument, "the background was learned from frames whose range is ",
+           range_text(given_->range), ", but the frame's range is ", range_text(range));
+    range_ = range;
+  }
+  /// Uploads the background of the options.
+  void restore() {
+    has_learned_ = true;
+    if (!given_) return;
+    const BackgroundState state = unpacked_background(*given_);
+    const auto upload = [&]<class T>(const View<T>& plane, const Image<T>& from) {
+      backend_.copy(plane.data, plane.pitch, from.view().data, from.view().pitch,
+                    plane.width * std::ptrdiff_t(sizeof(T)), plane.height);
+    };
+    upload(background_.rows, state.rows);
+    upload(background_.run, state.run);
+    upload(background_.numbers, state.numbers);
+    backend_.synchronize();
+  }
+  void forget() { has_learned_ = false; }
+  LearnedBackground background() {
+    if (!has_learned_) fail(ErrorCode::invalid_argument, "no background has been learned yet");
+    BackgroundState state(this->size_);
+    const auto download = [&]<class T>(const View<T>& plane, Image<T>& to) {
+      backend_.copy(to.view().data, to.view().pitch, plane.data, plane.pitch,
+                    plane.width * std::ptrdiff_t(sizeof(T)), plane.height);
+    };
+    download(background_.rows, state.rows);
+    download(background_.run, state.run);
+    download(background_.numbers, state.numbers);
+    backend_.synchronize();
+    return {std::string(name_), this->size_, range_, packed_background(state)};
+  }
+
+  /// Detects what moves in the second frame, compared with the given background or the first frame.
   void solve(int first, const MotionMaskView* start, MotionMask& result) {
-    begin_background(backend_, luma_[first], background_);
+    if (!given_) begin_background(backend_, luma_[first], background_);
     find(luma_[1 - first], start, result);
   }
 
@@ -175,6 +246,7 @@ class BackgroundSolver : public MaskSolver<BackgroundSolver<Backend>, Backend, B
     const BinaryLabels labels = minimize(mask);
     learn_background(backend_, background_, model_, labels, mask, result.moving,
                      {result.valid, result.confidence});
+    this->confine(result);
   }
 
   BinaryLabels minimize(View<const std::uint8_t> last) {
@@ -188,6 +260,10 @@ class BackgroundSolver : public MaskSolver<BackgroundSolver<Backend>, Backend, B
   Background background_;
   BackgroundModel model_;
   BinaryRoom room_;
+  std::shared_ptr<const LearnedBackground> given_;
+  std::string_view name_;  // of the method
+  ValueRange range_;       // of the newest frame; {0, 0} = the usual one of its format
+  bool has_learned_ = false;
 };
 
 template <template <class> class Method, class Backend>

@@ -143,6 +143,10 @@ FramesState Estimator<Task>::frames_state() const {
   return impl_->session->frames_state();
 }
 template <class Task>
+auto Estimator<Task>::background() -> LearnedBackground requires Task::learns {
+  return with_errors([&] { return impl_->session->background(); });
+}
+template <class Task>
 auto Estimator<Task>::new_result(Memory memory) const -> Result {
   return result_with<Result>(planes_of(impl_->options), impl_->size, memory);
 }

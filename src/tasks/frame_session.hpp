@@ -29,6 +29,7 @@ class FrameSession final : public SolverSession<Task, Backend, Solver> {
     const auto active = backend_.activate();
     check_pending();
     solver_.take({}, on_host);
+    solver_.check_frame(frame);
     const int slot = int(pushed_ % slots_), oldest = (slot + 1) % slots_;
     if (on_host) frame = pipelined_ ? uploaded(frame, slot) : this->on_backend(frame, slot);
     const bool complete = pushed_ + 1 >= slots_;
@@ -38,6 +39,7 @@ class FrameSession final : public SolverSession<Task, Backend, Solver> {
                                   ? results_.pipelined_delivery_to(output, on_host, starts_from_last, turn_)
                                   : results_.delivery_to(output, on_host, starts_from_last);
     const Start last = delivery.solved;
+    if (complete && !warm) solver_.restore();
     this->replay({.entry = ReplayKey::Entry::frame, .slot = slot, .complete = complete, .warm = warm},
                  delivery, complete, [&] {
                    if (complete)

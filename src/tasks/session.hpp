@@ -83,6 +83,7 @@ class Session : public std::conditional_t<Task::streams, FrameStream<Task>, Pair
   virtual void synchronize() = 0;
   virtual void cancel() noexcept = 0;
   virtual std::vector<double> energies() = 0;
+  virtual LearnedBackground background() { fail(ErrorCode::unsupported, "the method learns no background"); }
   virtual SolvedBlocks blocks() const = 0;
   virtual Stream stream() const = 0;
   virtual std::size_t workspace_bytes() const = 0;

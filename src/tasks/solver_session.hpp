@@ -45,6 +45,8 @@ class SolverSession : public Session<Task> {
     check_call(output, on_host);
     const auto active = backend_.activate();
     const int known_motion = solver_.take(known_motion_of(input), on_host);
+    for (const Frame& frame : frames_) solver_.check_frame(frame);
+    solver_.restore();
     forget_pushed();
     std::optional<Start> start = input.start;
     if (on_host && start) start = on_backend(*start);
@@ -56,6 +58,7 @@ class SolverSession : public Session<Task> {
   void reset() override {
     const auto active = backend_.activate();
     forget_pushed();
+    solver_.forget();
     cancelled_ = false;
   }
   void synchronize() override {
@@ -71,6 +74,10 @@ class SolverSession : public Session<Task> {
     const auto active = backend_.activate();
     copy_to_host(backend_, values.data(), all.data, sizeof(double) * values.size());
     return values;
+  }
+  LearnedBackground background() override {
+    const auto active = backend_.activate();
+    return solver_.background();
   }
   SolvedBlocks blocks() const override {
     SolvedBlocks blocks = solver_.blocks();

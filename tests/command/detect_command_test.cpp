@@ -3,6 +3,7 @@
 #include <random>
 
 #include "command/run_command.hpp"
+#include "io/folder.hpp"
 #include "support.hpp"
 
 namespace parafield::test {
@@ -212,6 +213,54 @@ TEST_F(DetectCommand, FindsCdnetsCars) {
                         .json();
   EXPECT_GT(json["f1"], 0.75);
   EXPECT_GT(json["unscored"], 1000);
+}
+
+TEST_F(DetectCommand, ABackgroundIsSavedLoadedAndFrozen) {
+  const Words to = {"--background", "--background-file", path("learned")};
+  const auto with = [&](const Words& more) {
+    Words words = to;
+    words.insert(words.end(), more.begin(), more.end());
+    return detect(frames, words);
+  };
+  expect_failure(2, with({"--freeze"}), {"there is no such file"});
+  run_well(with({}));
+  const std::vector<std::uint8_t> learned = bytes_in(path("learned"));
+  EXPECT_FALSE(learned.empty());
+  run_well(with({"--freeze", "-o", path("mask%d.png")}));
+  EXPECT_EQ(bytes_in(path("learned")), learned);
+  run_well(with({}));
+  EXPECT_NE(bytes_in(path("learned")), learned);
+  expect_failure(1, with({"-m", "annealing-background"}), {"was learned by 'icm-background'"});
+  expect_failure(2, detect(2, {"--background-file", path("learned")}), {"give --background"});
+  expect_failure(2, detect(2, {"--freeze"}), {"give --background"});
+  run_well(detect(2, {"--background", "--background-file", path("learned"), "-o", path("one.png")}));
+}
+
+TEST_F(DetectCommand, OnlyTheRegionIsDetected) {
+  std::vector<std::uint8_t> region(width * height);
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < 10; ++x) region[std::size_t(y * width + x)] = 255;
+  write("region.png", region);
+  for (const Words& method : {Words{}, Words{"--background"}}) {
+    Words words = {"--region", path("region.png"), "-o", path("mask%d.png"), "--boxes", path("boxes.jsonl")};
+    words.insert(words.end(), method.begin(), method.end());
+    run_well(detect(frames, words));
+    const FrameBuffer mask = read_frame(path("mask1.png"));
+    int inside = 0;
+    for (int y = 0; y < height; ++y)
+      for (int x = 0; x < width; ++x) {
+        const bool moves = static_cast<const std::uint8_t*>(mask.row(y))[x] != 0;
+        if (x >= 10) {
+          EXPECT_FALSE(moves) << x << ", " << y;
+        }
+        inside += moves;
+      }
+    EXPECT_GT(inside, 100);
+  }
+  write("small.png", std::vector<std::uint8_t>(12), {4, 3});
+  expect_failure(1, detect(2, {"--region", path("small.png")}), {"small.png is 4x3"});
+  write("none.png", std::vector<std::uint8_t>(width * height));
+  expect_failure(1, detect(2, {"--region", path("none.png")}), {"no pixel is in the region"});
 }
 
 }  // namespace

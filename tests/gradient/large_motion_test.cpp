@@ -9,6 +9,7 @@
 #include "not_finite.hpp"
 #include "parafield/evaluation.hpp"
 #include "parafield/scenes.hpp"
+#include "steps/matches/patch_match.hpp"
 #include "tasks/on_device.hpp"
 
 namespace parafield {
@@ -207,6 +208,75 @@ TEST_P(LargeMotion, KeepsTheFlowOfRepeatedStructure) {
     EXPECT_LT(epe(with_matches()), 1.03 * plain) << "seed " << seed;
     EXPECT_LT(epe(AdaptiveRidge{}), 1.03 * plain) << "seed " << seed;
   }
+}
+
+/// A texture with details of some px, about -1 to 1.
+double slat_texture(double x, double y) {
+  return 0.4 * std::sin(0.9 * x + 0.4 * y) + 0.4 * std::sin(1.1 * y - 0.5 * x + 1) +
+         0.4 * std::sin(0.23 * x - 0.31 * y + 2) * std::sin(0.17 * x + 0.37 * y);
+}
+/// A facade of repeated slats with windows: gray value at a point. `period`: px from slat to slat.
+double slats(double x, double y, double period, bool upright) {
+  if (std::fmod(std::floor(x / 90), 2) == 1 && std::fmod(std::floor(y / 70), 2) == 1)
+    return 60 + 15 * slat_texture(x, y);
+  const double at = (upright ? x : y) / period, off = std::abs(at - std::floor(at) - 0.5) * period;
+  return 130 + 4 * slat_texture(0.7 * x, 0.7 * y) - 70 * std::clamp(0.25 * period - off + 0.5, 0.0, 1.0);
+}
+
+/// The flow finds these motions; what looks alike must not replace it, even if matches are always used.
+TEST_P(LargeMotion, KeepsTheFlowOfFineSlats) {
+  const Size size{320, 240};
+  double never = 0, always = 0;
+  for (const double period : {5, 8, 12, 20})
+    for (const bool upright : {false, true}) {
+      std::mt19937 random(3);
+      std::normal_distribution<float> noise(0, 1);
+      const double u = 0.33 * period - 1.2, v = upright ? -0.8 : 0.21 * period;
+      Image<float> frames[2] = {Image<float>(size), Image<float>(size)};
+      for (int t = 0; t < 2; ++t)
+        for (int y = 0; y < size.height; ++y)
+          for (int x = 0; x < size.width; ++x)
+            frames[t](x, y) = float(slats(100 + x - t * u, 100 + y - t * v, period, upright)) + noise(random);
+      const auto error = [&](const FlowMethod& method) {
+        const FlowField flow = solve(frames[0], frames[1], method);
+        double sum = 0;
+        for (int y = 8; y < size.height - 8; ++y)
+          for (int x = 8; x < size.width - 8; ++x) sum += std::hypot(flow.u(x, y) - u, flow.v(x, y) - v);
+        return sum / ((size.width - 16) * (size.height - 16));
+      };
+      const double plain = error(default_with(UseOfMatches::never)), matched = error(with_matches());
+      std::printf("period %g, %s: %.4f, automatic %.4f, always %.4f\n", period, upright ? "upright" : "level",
+                  plain, error(AdaptiveRidge{}), matched);
+      EXPECT_LT(error(AdaptiveRidge{}), 1.02 * plain) << period << (upright ? " upright" : " level");
+      never += plain;
+      always += matched;
+    }
+  EXPECT_LT(always, 1.3 * never);
+}
+
+/// A flow between two whole pixels is not missed because another place of a pattern fits whole pixels better.
+TEST(PreferredFlow, IsJudgedAtTheBestOfNineWholePixels) {
+  const FlowAtSeed flow{3, -2, true};
+  const auto cost = [](int u, int v) { return u > 3 ? 100 : u < 2 ? outside_cost : 500 + v; };
+  EXPECT_EQ(flow_cost(flow, cost), 100);
+  EXPECT_EQ(flow_cost(FlowAtSeed{1, 0, true}, cost), outside_cost);
+  EXPECT_TRUE(is_missed(79, 100));
+  EXPECT_FALSE(is_missed(80, 100));
+  EXPECT_TRUE(is_as_good(80, 100, 401, true));
+  EXPECT_FALSE(is_as_good(79, 100, 4000, true));
+  EXPECT_FALSE(is_as_good(80, 100, 400, true)) << "a poor match by itself";
+  EXPECT_FALSE(is_as_good(80, 100, 800, false)) << "more is asked where the match is not valid";
+  EXPECT_TRUE(is_as_good(80, 100, 801, false));
+  EXPECT_FALSE(is_as_good(0, 0, 200, true)) << "no texture";
+}
+
+TEST(PreferredFlow, IsReversedForTheOtherFrame) {
+  float u[32] = {}, v[32] = {};
+  for (int x = 0; x < 8; ++x) u[x] = u[8 + x] = u[16 + x] = u[24 + x] = x < 4 ? 2.0f : 0.0f;
+  const FlowPlanes flow{{u, 8, 4, 8 * sizeof(float)}, {v, 8, 4, 8 * sizeof(float)}};
+  EXPECT_EQ(reversed_flow(flow, 3, 1).u, -2);
+  EXPECT_EQ(reversed_flow(flow, 7, 1).u, 0);
+  EXPECT_EQ(preferable_flow(flow, false, 3, 1).u, 2);
 }
 
 /// No match survives in frames without texture, few in frames of two scenes: the flow is finite.

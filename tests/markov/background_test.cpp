@@ -7,6 +7,7 @@
 #include <iomanip>
 #include <sstream>
 
+#include "io/folder.hpp"
 #include "parafield/parafield.hpp"
 #include "support.hpp"
 #include "tasks/on_device.hpp"
@@ -48,8 +49,8 @@ TEST_P(BackgroundOn, FollowsTheOracle) {
     MotionDetector found = detector(size, method);
     std::optional<oracle::LearnedBackground> expected;
     for (int t = 0; t < 60; ++t) {
-      const double light = t < 40 ? 1 : 1.25;
       const FrameBuffer image = frame(size, [&](int x, int y) {
+        const double light = t < 40 ? 1 : t < 55 || x < size.width / 3 ? 1.25 : 0.9;
         const bool thing = std::abs(x - 2 * std::min(t, 12)) < 4 && y < 12;  // it stops
         const bool all = t == 50 || t == 51;                                 // nearly everything changes
         return std::min(255.0, light * (thing ? 200 : all ? 20 + x % 3 : ground(x, y, t)));
@@ -87,6 +88,49 @@ TEST_P(BackgroundOn, WhatStopsStaysUntilItIsAbsorbedAndTheBackgroundIsKnownWhenI
   for (int t = 349; t < 360; ++t) seen(t, true);
   EXPECT_LT(seen(360, true), 20);
   for (int t = 361; t < 370; ++t) EXPECT_LT(seen(t, false), 20) << t;
+}
+
+TEST_P(BackgroundOn, WhatStopsStaysThoughTheBackgroundIsYoungAndWhatLeavesDoesNot) {
+  const Size size{80, 60};
+  Icm<BackgroundEnergy> method;
+  method.energy.absorb = 60000;
+  for (const int stop : {5, 10, 30, 45}) {
+    MotionDetector stays = detector(size, method), leaves = detector(size, method);
+    int staying = 0, left = 0;
+    for (int t = 0; t < 250; ++t) {
+      const auto thing = [&](int left) {
+        return frame(size, [&](int x, int y) {
+          return x >= left && x < left + 20 && y >= 20 && y < 40 ? 220 : ground(x, y, t);
+        });
+      };
+      const int steps = std::min(t, stop) - stop;  // it stops after `stop` frames
+      if (const MotionMask* mask = stays.push(thing(30 + 10 * steps))) staying = moving_pixels(*mask);
+      if (t > stop + 30) {
+        EXPECT_NEAR(staying, 400, 20) << stop << ", " << t;
+      }
+      if (const MotionMask* mask = leaves.push(thing(30 + 10 * std::max(t - stop, 0))))
+        left = moving_pixels(*mask);
+    }
+    EXPECT_LT(left, 40) << stop;
+  }
+}
+
+TEST_P(BackgroundOn, LightThatChangesInAPartOfTheSceneDoesNotMove) {
+  const Size size{80, 60};
+  for (const double light : {1.4, 0.6, 1.0})
+    for (const int from : {0, 30, 50}) {
+      MotionDetector found = detector(size);
+      for (int t = 0; t < 120; ++t) {
+        const MotionMask* mask = found.push(frame(size, [&](int x, int y) {
+          const double value = 60 + (x * 7 + y * 5) % 64 + (x * 31 + y * 17 + t * 29) % 5;
+          return t < 100 || x < from ? value : light == 1 ? value + 30 : light * value;
+        }));
+        if (mask && t > 1) {
+          EXPECT_LT(moving_pixels(*mask), light == 1 && from > 0 ? 80 * 60 * 6 / 10 : 80 * 60 / 50)
+              << light << ", from column " << from << ", frame " << t;
+        }
+      }
+    }
 }
 
 TEST_P(BackgroundOn, AnotherViewIsLearnedInAFewFrames) {
@@ -140,6 +184,168 @@ TEST_P(BackgroundOn, PixelsWithoutAValueAreNotValidAndLearnNothing) {
     EXPECT_EQ(int(mask->valid(9, 7)), 1);
     EXPECT_EQ(moving_pixels(*mask), 0) << t;
   }
+}
+
+/// A thing that passes over the ground.
+FrameBuffer passing(Size size, int t) {
+  FrameBuffer image(size, PixelFormat::gray_u8);
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x)
+      static_cast<std::uint8_t*>(image.row(y))[x] =
+          std::uint8_t(std::abs(x - t % 90) < 8 && y > 8 && y < 30 ? 210 : ground(x, y, t));
+  return image;
+}
+void expect_equal(const MotionMask& mask, const MotionMask& expected) {
+  for (int y = 0; y < mask.size().height; ++y)
+    for (int x = 0; x < mask.size().width; ++x) {
+      ASSERT_EQ(mask.moving(x, y), expected.moving(x, y));
+      ASSERT_EQ(mask.confidence(x, y), expected.confidence(x, y));
+      ASSERT_EQ(mask.valid(x, y), expected.valid(x, y));
+    }
+}
+
+TEST_P(BackgroundOn, ASavedBackgroundGoesOnWhereItWasOnAnyDevice) {
+  const Size size{77, 41};
+  Icm<BackgroundEnergy> method;
+  method.energy.temporal = 0;  // the last mask is not part of a background
+  MotionDetector whole = detector(size, method);
+  for (int t = 0; t < 50; ++t) whole.push(passing(size, t));
+  const Folder folder;
+  write_background(folder / "background", whole.background());
+  const auto saved = std::make_shared<LearnedBackground>(read_background(folder / "background"));
+  EXPECT_EQ(saved->method, "icm-background");
+  EXPECT_EQ(saved->size, size);
+  EXPECT_EQ(saved->state, whole.background().state);
+  MotionDetector later(method, size, {.device = device(), .background = saved});
+  MotionDetector on_cpu(method, size, {.device = Device::cpu(1), .background = saved});
+  EXPECT_EQ(later.push(passing(size, 49)), nullptr);
+  on_cpu.push(passing(size, 49));
+  for (int t = 50; t < 70; ++t) {
+    const MotionMask& mask = *later.push(passing(size, t));
+    expect_equal(mask, *whole.push(passing(size, t)));
+    expect_equal(mask, *on_cpu.push(passing(size, t)));
+  }
+  EXPECT_EQ(later.background().state, whole.background().state);
+  later.reset();  // back to the saved background
+  EXPECT_THROW(later.background(), Error);
+  MotionDetector called(method, size, {.device = device(), .background = saved});
+  later.push(passing(size, 0));
+  expect_equal(*later.push(passing(size, 50)), called(passing(size, 0), passing(size, 50)));
+}
+
+TEST_P(BackgroundOn, AFrozenBackgroundLearnsNothing) {
+  const Size size{60, 40};
+  Icm<BackgroundEnergy> method;
+  method.energy.absorb = 5;
+  const auto seen = [&](int t, bool thing) {
+    return frame(size, [&](int x, int y) {
+      return thing && x >= 20 && x < 40 && y >= 10 && y < 30 ? 220 : ground(x, y, t);
+    });
+  };
+  MotionDetector learning = detector(size, method);
+  for (int t = 0; t < 20; ++t) learning.push(seen(t, false));
+  const auto learned = std::make_shared<LearnedBackground>(learning.background());
+  MotionDetector frozen(method, size, {.device = device(), .freeze = true, .background = learned});
+  for (int t = 0; t < 60; ++t)
+    if (const MotionMask* mask = frozen.push(seen(t, t > 10))) {
+      EXPECT_NEAR(moving_pixels(*mask), t > 10 ? 400 : 0, 20) << t;
+    }
+  EXPECT_EQ(frozen.background().state.size(), learned->state.size());
+  MotionDetector first(method, size, {.device = device(), .freeze = true});  // against the first frame
+  for (int t = 0; t < 60; ++t)
+    if (const MotionMask* mask = first.push(seen(t, t > 10))) {
+      EXPECT_NEAR(moving_pixels(*mask), t > 10 ? 400 : 0, 20) << t;
+    }
+}
+
+TEST_P(BackgroundOn, OnlyTheRegionIsDetectedByEveryMethod) {
+  const Size size{77, 41};
+  auto region = std::make_shared<Image<std::uint8_t>>(size);
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x) (*region)(x, y) = x > 30 && y > 3 ? 255 : 0;
+  for (const DetectionMethod& method :
+       {DetectionMethod(Icm<BackgroundEnergy>{}), DetectionMethod(Annealing<BackgroundEnergy>{.sweeps = 3}),
+        DetectionMethod(Icm<ChangeEnergy>{}), DetectionMethod(Icm<ChangeEnergy>{{.rgb = true}})}) {
+    MotionDetector found(method, size, {.device = device(), .region = region});
+    int inside = 0;
+    for (int t = 0; t < 60; ++t) {
+      const MotionMask* mask = found.push(passing(size, 5 * t));
+      if (!mask) continue;
+      inside += moving_pixels(*mask);
+      for (int y = 0; y < size.height; ++y)
+        for (int x = 0; x < size.width; ++x) {
+          ASSERT_EQ(int(mask->valid(x, y)), int(x > 30 && y > 3));
+          if ((*region)(x, y) == 0) {
+            ASSERT_EQ(int(mask->moving(x, y)), 0);
+          }
+        }
+    }
+    EXPECT_GT(inside, 100);
+  }
+  EXPECT_THROW(MotionDetector({}, {10, 10}, {.device = device(), .region = region}), Error);
+}
+
+/// The message of the error that `work` throws.
+template <class Work>
+std::string error_of(Work work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(SavedBackground, ErrorsSayWhatIsWrong) {
+  const Size size{32, 20};
+  MotionDetector detector(Icm<BackgroundEnergy>{}, size, {.device = Device::cpu(1)});
+  EXPECT_NE(error_of([&] { detector.background(); }).find("no background has been learned"),
+            std::string::npos);
+  for (int t = 0; t < 3; ++t) detector.push(passing(size, t));
+  const LearnedBackground good = detector.background();
+  const auto start = [&](const LearnedBackground& background, const DetectionMethod& method, Size size) {
+    return error_of([&] {
+      MotionDetector(
+          method, size,
+          {.device = Device::cpu(1), .background = std::make_shared<LearnedBackground>(background)});
+    });
+  };
+  EXPECT_EQ(start(good, Icm<BackgroundEnergy>{}, size), "");
+  EXPECT_EQ(start(good, Annealing<BackgroundEnergy>{}, size),
+            "the background was learned by 'icm-background', not by annealing-background");
+  EXPECT_EQ(start(good, Icm<BackgroundEnergy>{}, {32, 21}),
+            "the background has 32x20 pixels, the frames have 32x21");
+  EXPECT_EQ(start(good, Icm<ChangeEnergy>{}, size),
+            "background is for methods that learn a background, such as icm-background, not for icm");
+  LearnedBackground damaged = good;
+  std::ranges::fill(damaged.state, std::uint8_t(0));
+  EXPECT_NE(start(damaged, Icm<BackgroundEnergy>{}, size).find("damaged"), std::string::npos);
+  EXPECT_THROW(MotionDetector(Icm<ChangeEnergy>{}, size, {.device = Device::cpu(1), .freeze = true}), Error);
+
+  LearnedBackground dark = good;
+  dark.range = {0, 1000};
+  MotionDetector other(Icm<BackgroundEnergy>{}, size,
+                       {.device = Device::cpu(1), .background = std::make_shared<LearnedBackground>(dark)});
+  EXPECT_NE(error_of([&] { other.push(passing(size, 0)); }).find("0 (black) to 1000 (white)"),
+            std::string::npos);
+
+  const Folder folder;
+  const std::filesystem::path path = folder / "background";
+  write_background(path, good);
+  const auto bytes = bytes_in(path);
+  const auto reading = [&](auto change) {
+    auto changed = bytes;
+    change(changed);
+    folder.with("background", changed);
+    return error_of([&] { read_background(path); });
+  };
+  EXPECT_EQ(reading([](auto&) {}), "");
+  EXPECT_NE(reading([](auto& all) { all[21] = '7'; }).find("its version is '7'"), std::string::npos);
+  EXPECT_NE(reading([](auto& all) { all[0] = 'P'; }).find("not a background"), std::string::npos);
+  EXPECT_NE(reading([](auto& all) { all.pop_back(); }).find("bytes after the header"), std::string::npos);
+  EXPECT_NE(reading([](auto& all) { all.back() ^= 1; }).find("its checksum is"), std::string::npos);
+  for (std::size_t length = 0; length < 140; ++length)
+    EXPECT_NE(reading([&](auto& all) { all.resize(length); }), "") << length;
 }
 
 /// F1 of a detector's masks over the frames of a rendered scene from `first` on.

@@ -51,9 +51,13 @@ constexpr std::array<std::string_view, 3> names_of(Sharpen) { return {"none", "o
 /// matched over any distance, forward and backward (FeatureMatching). With `matches` = automatic, matching
 /// first goes down only to a quarter of the size. The flow has missed a seed there if the seed's match comes
 /// back within 1.5 px, is more than 2 px from the flow (8 px of the frame), and costs less than 4 / 5 of what
-/// the flow costs, and if the flow does not leave the frame. If at least 3 of 500 seeds are missed, and
-/// always with `matches` = always, these steps follow:
-///   6. A match that differs by at most 1.5 px from the flow at its seed takes that flow. Then a match takes
+/// the flow costs at the best of its nine nearest pixels, and if the flow does not leave the frame. If at
+/// least 3 of 500 seeds are missed, and always with `matches` = always, these steps follow:
+///   6. An ambiguous match takes the flow at its seed, as in repeated structure: one where the flow is a good
+///      match, too, and the match costs no less than 4 / 5 of it. So does a match that differs by at most 1.5
+///      px from the flow, and a seed whose match did not pass the check, if the flow is a very good match. A
+///      flow is good if its cost is below a quarter of the patch's texture, and very good below an eighth.
+///      Backward matches are compared with the reversed flow in the same way. Then a match takes
 ///      the flow of another match up to 4 seeds away if that explains the colors around its seed much better,
 ///      because a patch at an object's border has the motion of one side while its seed may be on the other.
 ///   7. Affine models of the matches are interpolated, guided by color (see DirectInterpolation, `model` =

@@ -152,14 +152,16 @@ struct ChangeEnergy {
 /// Static or moving, compared with a background that is learned from the pushed frames (a single pair learns
 /// from its first frame). The energy is the same as ChangeEnergy's except for the difference: y = d / spread,
 /// at most 3 mean. d is the second smallest distance between the pixel's luma and 8 samples of its
-/// background, after one factor has equalized the brightness of the whole frame. The spread is twice the
-/// pixel's usual d.
+/// background, after one factor has equalized the brightness of the whole frame (or two factors, if the light
+/// has changed in a part of the scene: the one that leaves the smaller d). The spread is twice the pixel's
+/// usual d.
 ///
 /// Static pixels renew samples at random, their own and their neighbors' (ViBe: Barnich and Van Droogenbroeck
 /// 2011). This is how swaying leaves, drifting light and noise become part of the background. A pixel that
 /// has moved and then keeps its luma becomes background after `absorb` frames. It does so sooner only if its
-/// background has been seen for a shorter time, as in the first frames, when the background is simply the
-/// first frame. If more than 70 % of the pixels seem to move, the background is relearned within a few
+/// background has not been seen for longer, as in the first frames, when the background is simply the first
+/// frame, and if its surroundings show that this background was an object that has left: the new luma is
+/// closer to them. If more than 70 % of the pixels seem to move, the background is relearned within a few
 /// frames.
 struct BackgroundEnergy {
   PF_PARAMETER(float, mean, 3.33f, range(0, 85), "Expected difference of moving pixels, in spreads.");

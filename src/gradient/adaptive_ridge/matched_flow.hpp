@@ -77,10 +77,13 @@ class MatchedFlow {
     const View<const float> luma0 = pyramids[from].level[0], luma1 = pyramids[to].level[0];
     const SettleFrames there{{colors_[from], colors_[to]}, {luma0, luma1}},
         back{{there.colors[1], there.colors[0]}, {luma1, luma0}};
-    settle_matches(backend_, matcher_.find(to, from, luma1, luma0), back, settled_);
+    const Matches& matches_back = matcher_.find(to, from, luma1, luma0);
+    matcher_.prefer(to, from, first, true);
+    settle_matches(backend_, matches_back, back, settled_);
     interpolation_.interpolate(settled_, back.colors[0], back_, {});
 
     const Matches& matches = matcher_.find(from, to, luma0, luma1);
+    matcher_.prefer(from, to, first, false);
     snap_matches(backend_, first, matches);
     settle_matches(backend_, matches, there, settled_);
     interpolation_.interpolate(settled_, there.colors[0], fused_, {});

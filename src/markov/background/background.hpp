@@ -43,13 +43,15 @@ struct Background {
   int least_spread = 48;    // in units of 1/16
   int renewal = 8;          // mean number of frames between renewals of a pixel's samples
   int absorb = 1500;        // frames after which a stationary object becomes background
+  bool frozen = false;      // learns nothing
 
   PF_HD BackgroundRow row(int y) const { return {rows.row(y * row_planes), int(rows.pitch)}; }
 };
 
-// Indices of Background::numbers. Gains are stored as the bits of floats.
-constexpr int frame_number = 0, moving_count = 1, gain_bits = 2, inverse_gain_bits = 3, is_crowded = 4,
-              chance_of_renewal = 5, number_count = 6;
+// Indices of Background::numbers. Inverse gains are stored as the bits of floats; the second is 0 if there is
+// only one gain.
+constexpr int frame_number = 0, moving_count = 1, inverse_gain_bits = 2, second_inverse_gain_bits = 3,
+              is_crowded = 4, chance_of_renewal = 5, number_count = 6;
 
 /// Data costs from distances. A difference is a distance divided by the spread, limited to 3 * `mean` and
 /// stored as a byte in steps of `step`.
@@ -68,7 +70,7 @@ template <class Backend>
 void begin_background(Backend& backend, View<const std::uint8_t> luma, const Background& background);
 
 /// Counts a frame, and finds its brightness gain: the median of luma / background over a grid of 32x32
-/// pixels.
+/// pixels. Finds two gains if the light has changed in a part of the scene.
 template <class Backend>
 void find_gain(Backend& backend, View<const std::uint8_t> luma, const Background& background);
 
@@ -166,10 +168,33 @@ PF_HD int grid_place(int i, int side) { return int((std::int64_t(2 * i + 1) * si
 
 constexpr int least_grid = 64;  // fewest usable pixels
 
+// Two gains. If the light changes in a part of the scene, as when a lamp is switched on, the ratios cluster
+// around two values. A cluster is the ratios within a sixteenth of its bin. Two clusters count as two gains
+// if they contain three quarters of the usable pixels, the second a fifth, and if its pixels have different
+// lumas. An object of one color in front of a wall does not have them.
+
+/// First and last bin of a cluster around a bin, or of its `share` (16 for a sixteenth).
+PF_HD int first_near(int bin, int share = 16) { return bin - bin / share; }
+PF_HD int last_near(int bin, int share = 16) { return smaller(bin + bin / share, gain_bins - 1); }
+
+/// Bins of lumas: four values each. A band of four bins holds the lumas of an object of one color.
+constexpr int luma_bins = 64, band_bins = 4;
+
+/// Whether two clusters of `first` and `second` pixels out of `all` are two gains. `in_band`: the most pixels
+/// of the second cluster whose samples are in one band.
+PF_HD bool are_two_gains(int first, int second, int all, int in_band) {
+  return 4 * (first + second) >= 3 * all && 5 * second >= all && 4 * in_band <= 3 * second;
+}
+
+/// Whether the largest cluster is the gain instead of the median of all ratios, because the median is apart
+/// from it. `median`, `largest`: pixels in the clusters around both.
+PF_HD bool is_main_gain(int median, int largest, int all) {
+  return 5 * largest >= 2 * all && 2 * median < largest;
+}
+
 PF_HD float gain_of(const int* numbers, int index) { return __builtin_bit_cast(float, numbers[index]); }
 
-/// A background younger than this also learns from moving pixels.
-constexpr int young_frames = 32;
+constexpr int young_frames = 32;  // a background with fewer frames is young
 
 /// Chance that a sample is renewed, in units of 1/65536. A young background changes faster.
 PF_HD int renewal_chance(int frame, int renewal) {
@@ -177,17 +202,23 @@ PF_HD int renewal_chance(int frame, int renewal) {
   return 65536 / (frame < young_frames ? smaller(young, renewal) : renewal);
 }
 
-/// Updates Background::numbers for a new frame. `bin`: bin of the median gain, or -1 if too few pixels are
-/// usable.
-PF_HD void store_numbers(const Background& background, int bin) {
-  int* const numbers = background.numbers.data;
-  const float all = float(background.run.width) * float(background.run.height);
+/// Inverse of the gain of a bin, as bits.
+PF_HD int inverse_gain_of(int bin) {
   const float gain = bin > 0 ? float(bin) / 256 : 1.0f;
+  return __builtin_bit_cast(int, 1 / gain);
+}
+
+/// Updates Background::numbers for a new frame. `bin`: bin of the gain, or -1 if too few pixels are usable.
+/// `second`: bin of the second gain, or -1.
+PF_HD void store_numbers(const Background& background, int bin, int second) {
+  int* const numbers = background.numbers.data;
+  numbers[inverse_gain_bits] = inverse_gain_of(bin);
+  numbers[second_inverse_gain_bits] = second > 0 ? inverse_gain_of(second) : 0;
+  if (background.frozen) return;
+  const float all = float(background.run.width) * float(background.run.height);
   numbers[is_crowded] = float(numbers[moving_count]) > 0.7f * all;
   numbers[moving_count] = 0;
   if (numbers[frame_number] < (1 << 30)) ++numbers[frame_number];
-  numbers[gain_bits] = __builtin_bit_cast(int, gain);
-  numbers[inverse_gain_bits] = __builtin_bit_cast(int, 1 / gain);
   numbers[chance_of_renewal] = renewal_chance(numbers[frame_number], background.renewal);
 }
 
@@ -228,6 +259,9 @@ PF_HD Lesson lesson_of(const Background& background) {
           background.numbers.data[is_crowded] != 0};
 }
 
+constexpr int doubt_reach = 96;  // px, how far resolve_doubt looks for static pixels
+constexpr int most_doubt = 48;   // largest difference of lumas that counts there
+
 /// State of a pixel's background apart from its samples.
 struct PixelMemory {
   int spread, candidate, support, run;
@@ -249,11 +283,17 @@ PF_HD SegmentLesson segment_lesson(const Lesson& lesson, int number, int y) {
           int(chances >> 16) < lesson.chance ? int(bits >> 3 & 7) : -1, int(bits >> 6 & 7),
           (wrapped | wrapped >> sample_count) & 255};
 }
-/// Whether a pixel with this label and luma renews a sample: 0 or 1, as are `young` and `label`.
-PF_HD int renews_own(int young, int label, int luma) { return ((label ^ 1) | young) & int(luma != no_luma); }
+/// Whether a pixel with this label and luma renews a sample: 0 or 1, as is `label`.
+PF_HD int renews_sample(int label, int luma) { return (label ^ 1) & int(luma != no_luma); }
+/// Whether it renews one of its own. A young background also learns from moving pixels whose distance may
+/// be noise.
+PF_HD int renews_own(int young, int label, int luma, int distance, int spread) {
+  const int still = (label ^ 1) | (young & int(spread_unit * distance <= 3 * spread));
+  return still & int(luma != no_luma);
+}
 
-/// Samples of a pixel that its luma replaces.
-enum Replaced { none_replaced, half_replaced, all_replaced };
+/// Samples of a pixel that its luma replaces. `doubted`: the luma may be the background, see doubts.
+enum Replaced { none_replaced, half_replaced, all_replaced, doubted };
 
 /// Next spread of a static pixel: one step toward twice the distance.
 PF_HD int next_spread(int spread, int distance, int least) {
@@ -261,20 +301,27 @@ PF_HD int next_spread(int spread, int distance, int least) {
   return clamp(spread + (off > 0) - (off < 0), least, 255);
 }
 
+/// Makes the candidate of a moving pixel its background. A background with little support is replaced in all
+/// samples. One with more support is replaced only in half of them, so that it is recognized when it returns.
+PF_HD Replaced replace(PixelMemory& memory) {
+  const Replaced replaced = memory.support < 32 ? all_replaced : half_replaced;
+  memory.support = smaller(memory.run, most_support);
+  memory.run = 0;
+  return replaced;
+}
+
 /// Learns from a pixel, and returns which samples its luma replaces. A static pixel adapts its spread. A
-/// moving pixel counts for how many frames it has kept its luma. If this count exceeds a limit that grows
-/// with the support of the background, the background is considered wrong, and the luma replaces it. A
-/// background with little support, which may have started on a moving object, is replaced soon and in all
-/// samples. One with more support is replaced after at most `absorb` frames and only in half of the samples,
-/// so that it is recognized when it returns. If a pixel has no luma, the caller must discard the result.
+/// moving pixel counts for how many frames it has kept its luma. After `absorb` frames this luma replaces the
+/// background. If the background has been seen for a shorter time than its support requires, it may itself be
+/// an object that has left: the pixel is doubted. If most of the frame moves, doubted backgrounds are
+/// replaced. If a pixel has no luma, the caller must discard the result.
 PF_HD Replaced learn(const Lesson& lesson, bool moving, int luma, int distance, PixelMemory& memory) {
   const int support = lesson.crowded ? memory.support >> 1 : memory.support;
   const int apart = luma - memory.candidate, spread = memory.spread;
   const bool stays = spread_unit * (apart < 0 ? -apart : apart) <= 2 * spread;
   const int run = moving ? (stays ? smaller(memory.run + 1, 65535) : 1) : 0;
-  const int needed =
-      support < most_support ? smaller(support / 3 + support * support / 25, lesson.absorb) : lesson.absorb;
-  const bool replaces = run > needed;
+  const bool doubts = support < most_support && run > support / 3 + support * support / 25;
+  const bool replaces = run > lesson.absorb || (doubts && lesson.crowded);
   const int next = next_spread(spread, distance, lesson.least_spread);
   memory.spread = moving ? spread : next;
   memory.candidate = (moving & !stays) ? luma : memory.candidate;
@@ -282,7 +329,36 @@ PF_HD Replaced learn(const Lesson& lesson, bool moving, int luma, int distance, 
                    : moving ? support
                             : smaller(support + 1, most_support);
   memory.run = replaces ? 0 : run;
-  return replaces ? (support < 32 ? all_replaced : half_replaced) : none_replaced;
+  return replaces ? (support < 32 ? all_replaced : half_replaced) : doubts ? doubted : none_replaced;
+}
+
+/// Decides about a doubted pixel. Its background was an object that has left if the luma that it has now is
+/// closer to its static surroundings than its background is; then the luma replaces the background. If not, a
+/// new object is in front of it, and the background is doubted less. `is_static(x, y)` returns whether
+/// a pixel of the image is static. A pixel takes its surroundings from eight directions.
+template <class IsStatic>
+PF_HD Replaced resolve_doubt(const Background& background, int x, int y, PixelMemory& memory,
+                             IsStatic is_static) {
+  const BackgroundRow row = background.row(y);
+  const int width = background.run.width, height = background.run.height, now = row.luma()[x];
+  const int before = median_sample([&](int k) { return int(row.sample(k)[x]); });
+  int closer = 0;
+  for (int direction = 0; direction < 8; ++direction) {
+    const Offset to = neighbor_offset(direction);
+    for (int step = 1; step <= doubt_reach; ++step) {
+      const int there_x = x + step * to.x, there_y = y + step * to.y;
+      if (there_x < 0 || there_x >= width || there_y < 0 || there_y >= height) break;
+      const int around = background.row(there_y).luma()[there_x];
+      if (around == no_luma || !is_static(there_x, there_y)) continue;
+      const int off_before = before - around, off_now = now - around;
+      closer += smaller(off_before < 0 ? -off_before : off_before, most_doubt) -
+                smaller(off_now < 0 ? -off_now : off_now, most_doubt);
+      break;
+    }
+  }
+  if (closer > 0) return replace(memory);
+  memory.support = smaller(2 * memory.support + 8, most_support);
+  return none_replaced;
 }
 
 }  // namespace parafield

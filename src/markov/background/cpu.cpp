@@ -98,19 +98,54 @@ void begin_background(Backend& cpu, View<const std::uint8_t> luma, const Backgro
 
 template <class Backend>
 void find_gain(Backend&, View<const std::uint8_t> luma, const Background& background) {
-  int counts[gain_bins] = {}, all = 0;
-  for (int j = 0; j < grid_side; ++j)
-    for (int i = 0; i < grid_side; ++i) {
-      const int x = grid_place(i, luma.width), y = grid_place(j, luma.height);
-      const int sample = median_sample([&](int k) { return int(background.row(y).sample(k)[x]); });
-      const int bin = gain_bin(luma(x, y), sample);
-      if (bin < 0) continue;
-      ++counts[bin];
-      ++all;
-    }
-  int bin = 0;
-  for (int below = counts[0]; all >= least_grid && 2 * below <= all; below += counts[bin]) ++bin;
-  store_numbers(background, all < least_grid ? -1 : bin);
+  constexpr int points = grid_side * grid_side;
+  int upto[gain_bins] = {}, bins[points], samples[points];
+  for (int i = 0; i < points; ++i) {
+    const int x = grid_place(i % grid_side, luma.width), y = grid_place(i / grid_side, luma.height);
+    samples[i] = median_sample([&](int k) { return int(background.row(y).sample(k)[x]); });
+    bins[i] = gain_bin(luma(x, y), samples[i]);
+    if (bins[i] >= 0) ++upto[bins[i]];
+  }
+  for (int bin = 1; bin < gain_bins; ++bin) upto[bin] += upto[bin - 1];
+  const int all = upto[gain_bins - 1];
+  if (all < least_grid) return store_numbers(background, -1, -1);
+  /// Number of pixels in bins first to last.
+  const auto between = [&](int first, int last) {
+    return first > last ? 0 : upto[last] - (first > 0 ? upto[first - 1] : 0);
+  };
+  const auto median_of = [&](int first, int last) {
+    int bin = first;
+    while (2 * between(first, bin) <= between(first, last)) ++bin;
+    return bin;
+  };
+  const auto near = [&](int bin) { return between(first_near(bin), last_near(bin)); };
+  const int median = median_of(0, gain_bins - 1);
+  int first = median;
+  for (int bin = 0; bin < gain_bins && 2 * near(median) < all; ++bin)
+    if (near(bin) > near(first) || (near(bin) == near(first) && bin < first)) first = bin;
+  // The second cluster is apart from the first.
+  int second = -1, second_count = 0;
+  for (int bin = 0; bin < gain_bins; ++bin) {
+    const bool apart = last_near(bin) < first_near(first, 8) || first_near(bin) > last_near(first, 8);
+    if (apart && near(bin) > second_count) second = bin, second_count = near(bin);
+  }
+  int lumas[luma_bins] = {}, in_band = 0;
+  for (int i = 0; i < points && second >= 0; ++i)
+    if (bins[i] >= first_near(second) && bins[i] <= last_near(second)) ++lumas[samples[i] / 4];
+  for (int i = 0; i + band_bins <= luma_bins; ++i) {
+    int count = 0;
+    for (int k = 0; k < band_bins; ++k) count += lumas[i + k];
+    in_band = larger(in_band, count);
+  }
+  if (are_two_gains(near(first), second_count, all, in_band))
+    store_numbers(background, median_of(first_near(first), last_near(first)),
+                  median_of(first_near(second), last_near(second)));
+  else
+    store_numbers(background,
+                  is_main_gain(near(median), near(first), all)
+                      ? median_of(first_near(first), last_near(first))
+                      : median,
+                  -1);
 }
 
 template <class Backend>
@@ -127,7 +162,8 @@ void compare_background(Backend& cpu, View<const std::uint8_t> luma, const Backg
     const Cuts& cuts = at_edge ? edge_cuts : inner_cuts;
     const auto without_luma =
         std::uint8_t(threshold_of(0, 0, at_edge ? edge_neighbors : inner_neighbors, model.pair));
-    const float inverse = gain_of(background.numbers.data, inverse_gain_bits);
+    const float inverse = gain_of(background.numbers.data, inverse_gain_bits),
+                second_inverse = gain_of(background.numbers.data, second_inverse_gain_bits);
     const BackgroundRow row = background.row(y);
     std::uint8_t *const labels = room.begin_row(y), *const thresholds = room.thresholds.row(y);
     const auto compare = [&]<int Count>(int x0, int some) {
@@ -137,6 +173,13 @@ void compare_background(Backend& cpu, View<const std::uint8_t> luma, const Backg
                                                                    threshold[chunk] = {};
       for (int i = 0; i < count; ++i) lit[i] = std::uint8_t(lit_luma(frame[i], inverse));
       find_distances(row, x0, count, lit, distance);
+      if (second_inverse > 0) {
+        std::uint8_t other[chunk], apart[chunk];
+        for (int i = 0; i < count; ++i) other[i] = std::uint8_t(lit_luma(frame[i], second_inverse));
+        find_distances(row, x0, count, other, apart);
+        for (int i = 0; i < count; ++i) lit[i] = apart[i] < distance[i] ? other[i] : lit[i];
+        for (int i = 0; i < count; ++i) distance[i] = apart[i] < distance[i] ? apart[i] : distance[i];
+      }
       find_differences(model, distance, row.spread() + x0, count, difference);
       for (int i = 0; i < count; ++i) label[i] = (difference[i] >= least_moving) & (lit[i] != no_luma);
       if (has_last) __builtin_memcpy(moved, last.row(y) + x0, std::size_t(count));
@@ -206,8 +249,8 @@ void learn_background(Backend& cpu, const Background& background, const Backgrou
         confidence[i] = mask_confidence(label[i], still[i], moves[i], ones[i],
                                         neighbor_count(x0 + i, y, width, height), own.pair);
       for (int i = 0; i < count; ++i) moving_here += label[i];
-      const bool any = learn_chunk(background, lesson, y, x0, count, label, replaced);
-      for (int i = 0; i < count; i += segment)
+      const bool any = learn_chunk(background, lesson, labels, y, x0, count, replaced);
+      for (int i = 0; i < count && !background.frozen; i += segment)
         with_constant<segment>(smaller(segment, count - i), [&]<int Pixels>() {
           renew_segment<Pixels>(background, labels, lesson, y, x0 + i, count - i,
                                 any ? replaced + i : nullptr);

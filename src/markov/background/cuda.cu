@@ -39,37 +39,82 @@ __global__ void begin_background_kernel(View<const std::uint8_t> luma, Backgroun
   if (x < luma.width && y < luma.height) begin_pixel(background, luma, x, y);
 }
 
-/// One block of gain_bins threads. It allows the next kernel's launch only after all kernels before it have
-/// completed, so that the next one can read everything but the numbers right away.
+/// The bin of the median of the pixels in bins `first` to `last`. `upto`: number of pixels in all bins up to
+/// each. All threads of the block must call it; thread i is bin i.
+__device__ int median_bin(const int* upto, int first, int last, int& shared_result) {
+  const int bin = int(threadIdx.x), below = first > 0 ? upto[first - 1] : 0, all = upto[last] - below;
+  const bool is_inside = bin >= first && bin <= last;
+  if (is_inside && 2 * (upto[bin] - below) > all && 2 * ((bin > 0 ? upto[bin - 1] : 0) - below) <= all)
+    shared_result = bin;
+  __syncthreads();
+  const int result = shared_result;
+  __syncthreads();
+  return result;
+}
+
+/// One block of gain_bins threads, each for a pixel of the grid and for a bin. It allows the next kernel's
+/// launch only after all kernels before it have completed, so that the next one can read everything but the
+/// numbers right away.
 __global__ void gain_kernel(View<const std::uint8_t> luma, Background background) {
   await_last();
   launch_next();
-  __shared__ int counts[gain_bins], sums[gain_bins / 32];
+  static_assert(gain_bins == grid_side * grid_side);
+  __shared__ int upto[gain_bins], sums[gain_bins / 32], lumas[luma_bins], best[2], in_band, result;
   const int thread = int(threadIdx.x), lane = thread % 32, warp = thread / 32;
-  counts[thread] = 0;
+  upto[thread] = 0;
+  if (thread < luma_bins) lumas[thread] = 0;
+  if (thread == 0) best[0] = best[1] = in_band = result = 0;
   __syncthreads();
-  for (int i = thread; i < grid_side * grid_side; i += gain_bins) {
-    const int x = grid_place(i % grid_side, luma.width), y = grid_place(i / grid_side, luma.height);
-    const int sample = median_sample([&](int k) { return int(background.row(y).sample(k)[x]); });
-    const int bin = gain_bin(luma(x, y), sample);
-    if (bin >= 0) atomicAdd(counts + bin, 1);
-  }
+  const int x = grid_place(thread % grid_side, luma.width), y = grid_place(thread / grid_side, luma.height);
+  const int sample = median_sample([&](int k) { return int(background.row(y).sample(k)[x]); });
+  const int own_bin = gain_bin(luma(x, y), sample);
+  if (own_bin >= 0) atomicAdd(upto + own_bin, 1);
   __syncthreads();
-  // The median is in the first bin for which twice the cumulative count exceeds the total.
-  int upto = counts[thread];
+  int sum = upto[thread];
   for (int step = 1; step < 32; step *= 2) {
-    const int before = __shfl_up_sync(~0u, upto, step);
-    if (lane >= step) upto += before;
+    const int before = __shfl_up_sync(~0u, sum, step);
+    if (lane >= step) sum += before;
   }
-  if (lane == 31) sums[warp] = upto;
+  if (lane == 31) sums[warp] = sum;
   __syncthreads();
-  int all = 0;
-  for (int i = 0; i < gain_bins / 32; ++i) {
-    if (i < warp) upto += sums[i];
-    all += sums[i];
+  for (int i = 0; i < warp; ++i) sum += sums[i];
+  upto[thread] = sum;
+  __syncthreads();
+  const int all = upto[gain_bins - 1];
+  if (all < least_grid) {
+    if (thread == 0) store_numbers(background, -1, -1);
+    return;
   }
-  const bool is_median = 2 * upto > all && 2 * (upto - counts[thread]) <= all;
-  if (all < least_grid ? thread == 0 : is_median) store_numbers(background, all < least_grid ? -1 : thread);
+  /// Number of pixels in the cluster around a bin.
+  const auto near = [&](int bin) {
+    const int first = first_near(bin);
+    return upto[last_near(bin)] - (first > 0 ? upto[first - 1] : 0);
+  };
+  // The largest cluster, and of equal ones the first.
+  constexpr int after = gain_bins - 1;
+  const int median = median_bin(upto, 0, after, result);
+  atomicMax(best, near(thread) << 10 | (after - thread));
+  __syncthreads();
+  const int first = 2 * near(median) < all ? after - (best[0] & after) : median;
+  // The second cluster is apart from the first.
+  if (last_near(thread) < first_near(first, 8) || first_near(thread) > last_near(first, 8))
+    atomicMax(best + 1, near(thread) << 10 | (after - thread));
+  __syncthreads();
+  const int second_count = best[1] >> 10, second = after - (best[1] & after);
+  if (second_count > 0 && own_bin >= first_near(second) && own_bin <= last_near(second))
+    atomicAdd(lumas + sample / 4, 1);
+  __syncthreads();
+  if (thread + band_bins <= luma_bins) {
+    int count = 0;
+    for (int k = 0; k < band_bins; ++k) count += lumas[thread + k];
+    atomicMax(&in_band, count);
+  }
+  __syncthreads();
+  const bool two = are_two_gains(near(first), second_count, all, in_band);
+  const bool clustered = two || is_main_gain(near(median), near(first), all);
+  const int gain = clustered ? median_bin(upto, first_near(first), last_near(first), result) : median;
+  const int second_gain = two ? median_bin(upto, first_near(second), last_near(second), result) : -1;
+  if (thread == 0) store_numbers(background, gain, second_gain);
 }
 
 /// Second smallest distance of each of four lumas from its samples, two lumas at a time in 16 bits each.
@@ -125,12 +170,24 @@ __global__ void compare_background_kernel(View<const std::uint8_t> luma, Backgro
     for (int k = 0; k < sample_count; ++k) samples[k] = word_at(row.sample(k) + x0);
     const std::uint32_t moved = last.data ? any_word_at(last, x0, y) : 0;
     await_last();  // for what gain_kernel stores
-    const float inverse = gain_of(background.numbers.data, inverse_gain_bits);
+    const float inverse = gain_of(background.numbers.data, inverse_gain_bits),
+                second_inverse = gain_of(background.numbers.data, second_inverse_gain_bits);
     int lit[together];
     PF_UNROLL
     for (int i = 0; i < together; ++i) lit[i] = lit_luma(frame.of[i], inverse);
-    const std::uint32_t lumas = lit[0] | lit[1] << 8 | lit[2] << 16 | lit[3] << 24;
-    const Four<std::uint8_t> distance = sample_distances(lumas, samples);
+    std::uint32_t lumas = lit[0] | lit[1] << 8 | lit[2] << 16 | lit[3] << 24;
+    Four<std::uint8_t> distance = sample_distances(lumas, samples);
+    if (second_inverse > 0) {
+      int other[together];
+      PF_UNROLL
+      for (int i = 0; i < together; ++i) other[i] = lit_luma(frame.of[i], second_inverse);
+      const Four<std::uint8_t> apart =
+          sample_distances(other[0] | other[1] << 8 | other[2] << 16 | other[3] << 24, samples);
+      PF_UNROLL
+      for (int i = 0; i < together; ++i)
+        if (apart.of[i] < distance.of[i]) lit[i] = other[i], distance.of[i] = apart.of[i];
+      lumas = lit[0] | lit[1] << 8 | lit[2] << 16 | lit[3] << 24;
+    }
     store_word(row.luma() + x0, lumas);
     four_at(row.distance() + x0) = distance;
     std::uint32_t found = 0;

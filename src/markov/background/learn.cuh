@@ -53,9 +53,10 @@ __device__ void renew_samples(std::uint8_t* to, std::uint32_t samples, std::uint
 }
 
 /// Learns from four pixels in the general case.
-__device__ void learn_four(const Lesson& lesson, const BackgroundRow& row, int x0, int half,
-                           std::uint32_t label, std::uint32_t lumas, std::uint32_t distances,
-                           Four<std::uint16_t>& run) {
+__device__ void learn_four(const Background& background, const Lesson& lesson, const BinaryLabels& labels,
+                           int x0, int y, int half, std::uint32_t label, std::uint32_t lumas,
+                           std::uint32_t distances, Four<std::uint16_t>& run) {
+  const BackgroundRow row = background.row(y);
   const std::uint32_t spreads = word_at(row.spread() + x0), candidates = word_at(row.candidate() + x0),
                       supports = word_at(row.support() + x0);
   const Four<std::uint16_t> runs = run;
@@ -67,7 +68,11 @@ __device__ void learn_four(const Lesson& lesson, const BackgroundRow& row, int x
     const PixelMemory before{byte(spreads), byte(candidates), byte(supports), runs.of[i]};
     PixelMemory memory = before;
     const bool known = byte(lumas) != no_luma;
-    const Replaced replaced = learn(lesson, byte(label) != 0, byte(lumas), byte(distances), memory);
+    Replaced replaced = learn(lesson, byte(label) != 0, byte(lumas), byte(distances), memory);
+    if (known && replaced == doubted)
+      replaced = resolve_doubt(background, x0 + i, y, memory, [&](int x, int there) {
+        return (labels.word_row(there)[x / 32] >> x % 32 & 1) == 0;
+      });
     if (!known) memory = before;
     spread |= memory.spread << 8 * i;
     candidate |= memory.candidate << 8 * i;
@@ -98,7 +103,8 @@ __global__ void learn_kernel(Background background, BackgroundModel model, Binar
     const BackgroundRow row = background.row(y);
     Four<std::uint16_t>& run = four_at(background.run.row(y) + x0);
     const Offset to = neighbor_offset(own.from);
-    const bool renews = own.own >= 0, takes = own.other >= 0 && y + to.y >= 0 && y + to.y < height;
+    const bool learns = !background.frozen, renews = learns && own.own >= 0,
+               takes = learns && own.other >= 0 && y + to.y >= 0 && y + to.y < height;
     std::uint8_t* const own_sample = row.sample(renews ? own.own : 0) + x0;
     std::uint8_t* const other_sample = row.sample(takes ? own.other : 0) + x0;
     const std::uint32_t lumas = word_at(row.luma() + x0), distances = word_at(row.distance() + x0),
@@ -118,7 +124,7 @@ __global__ void learn_kernel(Background background, BackgroundModel model, Binar
         const int x = x0 + i + to.x;
         const int luma = x >= 0 && x < width ? around[x] : no_luma;
         near |= luma << 8 * i;
-        taken |= std::uint32_t(renews_own(0, label >> (i + to.x + 1) & 1, luma)) << 8 * i;
+        taken |= std::uint32_t(renews_sample(label >> (i + to.x + 1) & 1, luma)) << 8 * i;
       }
     }
 
@@ -137,13 +143,16 @@ __global__ void learn_kernel(Background background, BackgroundModel model, Binar
                                          neighbor_count(x0 + i, y, width, height), model.pair);
       known |= std::uint32_t(is_known) << 8 * i;
       spread |= next_spread(byte(spreads), byte(distances), lesson.least_spread) << 8 * i;
-      own_renewed |= std::uint32_t(renews_own(lesson.young, byte(label), byte(lumas))) << 8 * i;
+      own_renewed |=
+          std::uint32_t(renews_own(lesson.young, byte(label), byte(lumas), byte(distances), byte(spreads)))
+          << 8 * i;
     }
     store_word(moving.row(y) + x0, label);
     store_word(trust.valid.row(y) + x0, known);
     four_at(trust.confidence.row(y) + x0) = confidence;
     count = __popc(label);
-    if (count == 0 && known == 0x01010101 && !lesson.crowded) {
+    if (!learns) {
+    } else if (count == 0 && known == 0x01010101 && !lesson.crowded) {
       // Shortcut with the result of `learn` for nearly all pixels, which are known and static. Most of their
       // state does not change.
       const std::uint32_t support = __vaddus4(supports, 0x01010101);
@@ -152,7 +161,7 @@ __global__ void learn_kernel(Background background, BackgroundModel model, Binar
       if (ran.x | ran.y) run = {};
       if (renews) renew_samples(own_sample, samples, lumas, own_renewed);
     } else {
-      learn_four(lesson, row, x0, own.half, label, lumas, distances, run);
+      learn_four(background, lesson, labels, x0, y, own.half, label, lumas, distances, run);
       if (renews) renew_samples(own_sample, word_at(own_sample), lumas, own_renewed);
     }
     if (takes) renew_samples(other_sample, word_at(other_sample), near, taken);

@@ -22,8 +22,10 @@ void for_chunks(int width, F f) {
 
 /// Learns from the pixels of a chunk. Returns whether they replace any samples, and if so, writes which ones
 /// to `replaced` (Replaced). The loops write to local arrays, so that they vectorize.
-inline bool learn_chunk(const Background& background, const Lesson& all, int y, int x0, int count,
-                        const std::uint8_t* label, std::uint8_t* replaced) {
+inline bool learn_chunk(const Background& background, const Lesson& all, const BinaryLabels& labels, int y,
+                        int x0, int count, std::uint8_t* replaced) {
+  const std::uint8_t* const label = labels.row(y) + x0;
+  if (background.frozen) return false;
   const Lesson lesson = all;
   const BackgroundRow row = background.row(y);
   const std::uint8_t *const luma = row.luma() + x0, *const distance = row.distance() + x0;
@@ -57,6 +59,16 @@ inline bool learn_chunk(const Background& background, const Lesson& all, int y, 
     supports[i] = std::uint8_t(memory.support);
     runs[i] = std::uint16_t(memory.run);
   }
+  std::uint8_t doubts = 0;
+  for (int i = 0; i < count; ++i) doubts |= replaced[i] == doubted;
+  for (int i = 0; doubts && i < count; ++i)
+    if (replaced[i] == doubted) {
+      PixelMemory memory{spreads[i], candidates[i], supports[i], runs[i]};
+      replaced[i] = std::uint8_t(resolve_doubt(background, x0 + i, y, memory,
+                                               [&](int x, int there) { return labels.row(there)[x] == 0; }));
+      supports[i] = std::uint8_t(memory.support);
+      runs[i] = std::uint16_t(memory.run);
+    }
   for (int i = 0; unknown && i < count; ++i)
     if (luma[i] == no_luma) {
       replaced[i] = none_replaced;
@@ -101,8 +113,10 @@ void renew_segment(const Background& background, const BinaryLabels& labels, con
   }
   if (own.own >= 0) {
     const std::uint8_t young = lesson.young;
-    const std::uint8_t* const label = labels.row(y) + x0;
-    for (int i = 0; i < count; ++i) renewed[i] = std::uint8_t(renews_own(young, label[i], luma[i]));
+    const std::uint8_t *const label = labels.row(y) + x0, *const distance = row.distance() + x0,
+                              *const spread = row.spread() + x0;
+    for (int i = 0; i < count; ++i)
+      renewed[i] = std::uint8_t(renews_own(young, label[i], luma[i], distance[i], spread[i]));
     renew_row(row.sample(own.own) + x0, luma, renewed, count);
   }
   const Offset to = neighbor_offset(own.from);
@@ -116,7 +130,7 @@ void renew_segment(const Background& background, const BinaryLabels& labels, con
     for (int i = 0; i < count; ++i) edge[i] = lumas[clamp(x0 + to.x + i, 0, size.width - 1)];
     near = edge;
   }
-  for (int i = 0; i < count; ++i) renewed[i] = std::uint8_t(renews_own(0, label[i], near[i]));
+  for (int i = 0; i < count; ++i) renewed[i] = std::uint8_t(renews_sample(label[i], near[i]));
   if (at_left) renewed[0] = 0;
   if (at_right) renewed[count - 1] = 0;
   renew_row(row.sample(own.other) + x0, near, renewed, count);

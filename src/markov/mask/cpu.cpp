@@ -76,6 +76,16 @@ void labels_of_mask(Backend& cpu, View<const std::uint8_t> mask, View<Label> lab
   });
 }
 
+template <class Backend, class T>
+void clear_outside(Backend& cpu, View<const std::uint8_t> region, View<T> plane, T value) {
+  cpu.rows(region.height, [=](int y) {
+    for (int x = 0; x < region.width; ++x)
+      if (region(x, y) == 0) plane(x, y) = value;
+  });
+}
+
+PF_STEP(clear_outside<Cpu, std::uint8_t>);
+PF_STEP(clear_outside<Cpu, float>);
 PF_STEP(change_costs<Cpu>);
 PF_STEP(mask_of<Cpu>);
 PF_STEP(labels_of_mask<Cpu>);

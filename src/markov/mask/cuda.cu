@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "core/cuda/pixels.cuh"
 #include "markov/launch.cuh"
 #include "markov/mask/mask.hpp"
 #include "markov/neighbor_counts.cuh"
@@ -90,6 +91,15 @@ void labels_of_mask(Backend& cuda, View<const std::uint8_t> mask, View<Label> la
   cuda.launch_input(labels_kernel, pixel_grid(labels.size()), pixel_block, mask, labels);
 }
 
+template <class Backend, class T>
+void clear_outside(Backend& cuda, View<const std::uint8_t> region, View<T> plane, T value) {
+  for_pixels(cuda, region.size(), [=] __device__(int x, int y) {
+    if (region(x, y) == 0) plane(x, y) = value;
+  });
+}
+
+PF_STEP(clear_outside<Cuda, std::uint8_t>);
+PF_STEP(clear_outside<Cuda, float>);
 PF_STEP(change_costs<Cuda>);
 PF_STEP(mask_of<Cuda>);
 PF_STEP(labels_of_mask<Cuda>);

@@ -43,6 +43,10 @@ void mask_of(Backend& backend, const MaskLabels& from, View<std::uint8_t> moving
 template <class Backend>
 void labels_of_mask(Backend& backend, View<const std::uint8_t> mask, View<Label> labels);
 
+/// Stores `value` where a region is 0.
+template <class Backend, class T>
+void clear_outside(Backend& backend, View<const std::uint8_t> region, View<T> plane, T value);
+
 // Shared by both backends.
 
 /// Temporal prior: cost that the label `last` of the last mask adds to label 0 and subtracts from label 1.

@@ -94,6 +94,14 @@ class FeatureMatcher {
     return matches_;
   }
 
+  /// Gives the matches of the last find(from, to) a known flow where it explains the frames nearly as well.
+  /// `flow`: from the frame in slot `from` to the frame in slot `to`; with `reversed`, the other way.
+  void prefer(int from, int to, FlowPlanes flow, bool reversed) {
+    const std::pair slots{smaller(from, to), larger(from, to)};
+    prefer_flow(backend_, level_of(slots, 0, coarse_level() > 0 ? fine_ : coarse_),
+                from == slots.first ? 0 : 1, flow, reversed, matches_);
+  }
+
   /// Drops connected regions of fewer than `fewest` matches; `fewest` must be at most match_region.
   void drop_regions(const Matches& matches, int fewest) {
     const View<float> flow[] = {matches.u, matches.v};

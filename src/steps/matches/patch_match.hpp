@@ -71,6 +71,14 @@ template <class Backend>
 void check_matches(Backend& backend, const MatchLevel& finest, int first, const MatchCheck& check,
                    const Matches& matches);
 
+/// Sets matches of frame `first` (0 or 1) to a known flow where the match is ambiguous: the flow is a good
+/// match, too, and costs nearly as little (see is_as_good). These are valid matches that are more than
+/// missed_distance from the flow, and matches that are not valid. `flow`: of the frame at the finest level;
+/// with `reversed`, of the other frame.
+template <class Backend>
+void prefer_flow(Backend& backend, const MatchLevel& finest, int first, FlowPlanes flow, bool reversed,
+                 const Matches& matches);
+
 /// Refines the valid matches to fractions of a pixel, in x and in y: the costs at the match and its two
 /// neighbors lie on two lines of opposite slopes, which meet at the refined position.
 template <class Backend>
@@ -91,6 +99,9 @@ template <class Backend>
 void find_missed(Backend& backend, const MatchLevel& level, const ComparedFlow& flow, int* counts,
                  const Condition& missed);
 
+/// A seed has texture if its patch's bytes add up to at least this. A textured patch has about 4000.
+constexpr int least_patch_texture = 256;
+
 constexpr float missed_distance = 2;  ///< px of the level
 constexpr float missed_check = 1.5f;  ///< px of the level; tolerance of the forward-backward check
 
@@ -99,16 +110,48 @@ struct FlowAtSeed {
   int u, v;
   bool is_far;
 };
-PF_HD FlowAtSeed flow_at_seed(const ComparedFlow& flow, int x, int y, const SeedMatch& match) {
-  const int at_x = smaller(x << flow.level, flow.u.width - 1),
-            at_y = smaller(y << flow.level, flow.u.height - 1);
-  const float scale = 1 / float(1 << flow.level), u = flow.u(at_x, at_y) * scale,
-              v = flow.v(at_x, at_y) * scale;
+PF_HD FlowAtSeed compared_flow(float u, float v, const SeedMatch& match) {
   const float du = u - float(match.u), dv = v - float(match.v);
   constexpr float most = 1 << 20;  // NaN becomes a position outside the frame
   return {int(__builtin_floorf(clamp(u, -most, most) + 0.5f)),
           int(__builtin_floorf(clamp(v, -most, most) + 0.5f)),
           !(fma(du, du, dv * dv) <= missed_distance * missed_distance)};
+}
+PF_HD FlowAtSeed flow_at_seed(const ComparedFlow& flow, int x, int y, const SeedMatch& match) {
+  const int at_x = smaller(x << flow.level, flow.u.width - 1),
+            at_y = smaller(y << flow.level, flow.u.height - 1);
+  const float scale = 1 / float(1 << flow.level);
+  return compared_flow(flow.u(at_x, at_y) * scale, flow.v(at_x, at_y) * scale, match);
+}
+
+/// Cost of a flow, which is rounded to whole px: the least of it and its eight neighbors. `cost(u, v)`
+/// returns one. outside_cost if the flow itself leaves the frame.
+template <class Cost>
+PF_HD int flow_cost(const FlowAtSeed& flow, Cost cost) {
+  int least = cost(flow.u, flow.v);
+  if (least >= outside_cost) return least;
+  for (int k = 0; k < seed_neighbors; ++k) {
+    const int place = k < seed_neighbors / 2 ? k : k + 1;
+    least = smaller(least, cost(flow.u + place % 3 - 1, flow.v + place / 3 - 1));
+  }
+  return least;
+}
+
+/// The flow of another frame, reversed, at a pixel: minus the flow of the pixel that leads there, which is
+/// found in one step from the pixel at the same place.
+PF_HD Motion reversed_flow(const FlowPlanes& flow, int x, int y) {
+  const int width = flow.u.width, height = flow.u.height;
+  const Motion here = flow.at(x, y);
+  constexpr float most = 1 << 20;
+  const int from_x = clamp(x - int(__builtin_floorf(clamp(here.u, -most, most) + 0.5f)), 0, width - 1),
+            from_y = clamp(y - int(__builtin_floorf(clamp(here.v, -most, most) + 0.5f)), 0, height - 1);
+  const Motion there = flow.at(from_x, from_y);
+  return {-there.u, -there.v};
+}
+
+/// The flow that prefer_flow compares with a seed's match.
+PF_HD Motion preferable_flow(const FlowPlanes& flow, bool reversed, int x, int y) {
+  return reversed ? reversed_flow(flow, x, y) : flow.at(x, y);
 }
 
 /// Whether a flow that costs `flow_cost` has missed a match that costs `match_cost`. False if the flow leaves
@@ -116,10 +159,13 @@ PF_HD FlowAtSeed flow_at_seed(const ComparedFlow& flow, int x, int y, const Seed
 PF_HD bool is_missed(int match_cost, int flow_cost) {
   return (flow_cost < outside_cost) & (5 * match_cost < 4 * flow_cost);
 }
+/// Whether a flow explains a seed well, compared with the patch's texture, and nearly as well as its match.
+/// More is required if the match is not valid, because the seed may be hidden in the other frame.
+PF_HD bool is_as_good(int match_cost, int flow_cost, int texture, bool valid) {
+  return (texture >= least_patch_texture) & (5 * match_cost >= 4 * flow_cost) &
+         ((valid ? 4 : 8) * flow_cost < texture);
+}
 PF_HD bool are_many_missed(int missed, int seeds) { return 500LL * missed >= 3LL * seeds; }
-
-/// A seed has texture if its patch's bytes add up to at least this. A textured patch has about 4000.
-constexpr int least_patch_texture = 256;
 
 /// Forward-backward check of a match. (x, y): the seed.
 PF_HD bool comes_back(const MatchLevel& finest, int first, int x, int y, const SeedMatch& match,

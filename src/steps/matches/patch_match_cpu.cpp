@@ -156,6 +156,23 @@ void check_matches(Backend& cpu, const MatchLevel& finest, int first, const Matc
 }
 
 template <class Backend>
+void prefer_flow(Backend& cpu, const MatchLevel& finest, int first, FlowPlanes flow, bool reversed,
+                 const Matches& matches) {
+  cpu.pixels(finest.grid.seeds(), [&](int column, int row) {
+    const Seed seed(finest, first, column, row);
+    const SeedMatch match = finest.matches[first][seed.number];
+    const Motion motion = preferable_flow(flow, reversed, seed.x, seed.y);
+    const FlowAtSeed own = compared_flow(motion.u, motion.v, match);
+    const bool valid = matches.valid(column, row) != 0;
+    if (valid && !own.is_far) return;
+    const int cost = flow_cost(own, [&](int u, int v) { return seed.cost(u, v); });
+    if (!is_as_good(match.cost, cost, texture(seed.patch), valid)) return;
+    matches.set(column, row, motion);
+    matches.valid(column, row) = 1;
+  });
+}
+
+template <class Backend>
 void fit_matches(Backend& cpu, const MatchLevel& finest, int first, const Matches& matches) {
   cpu.pixels(finest.grid.seeds(), [&](int column, int row) {
     if (!matches.valid(column, row)) return;
@@ -180,7 +197,8 @@ void find_missed(Backend& cpu, const MatchLevel& level, const ComparedFlow& flow
           !comes_back(level, flow.first, seed.x, seed.y, match, missed_check * missed_check))
         continue;
       const FlowAtSeed own = flow_at_seed(flow, seed.x, seed.y, match);
-      count += own.is_far && is_missed(match.cost, seed.cost(own.u, own.v));
+      count +=
+          own.is_far && is_missed(match.cost, flow_cost(own, [&](int u, int v) { return seed.cost(u, v); }));
     }
     counts[row] = count;
   });
@@ -191,6 +209,7 @@ void find_missed(Backend& cpu, const MatchLevel& level, const ComparedFlow& flow
 
 PF_STEP(search_level<Cpu>);
 PF_STEP(check_matches<Cpu>);
+PF_STEP(prefer_flow<Cpu>);
 PF_STEP(fit_matches<Cpu>);
 PF_STEP(find_missed<Cpu>);
 

@@ -215,9 +215,10 @@ __global__ void __launch_bounds__(block_threads)
     const FlowAtSeed own = flow_at_seed(flow, seed.x, seed.y, match);
     if (!own.is_far) return false;
     const SeedPatch patch(level.frames[flow.first], seed.x, seed.y);
-    return patch.texture() >= least_patch_texture &&
-           is_missed(match.cost,
-                     patch.cost(grid, level.frames[1 - flow.first], seed.x + own.u, seed.y + own.v));
+    if (patch.texture() < least_patch_texture) return false;
+    return is_missed(match.cost, flow_cost(own, [&](int u, int v) {
+                       return patch.cost(grid, level.frames[1 - flow.first], seed.x + u, seed.y + v);
+                     }));
   };
   const int here = __syncthreads_count(i < grid.count() && is_missed_here());
   if (threadIdx.x != 0) return;
@@ -271,6 +272,27 @@ void check_matches(Backend& cuda, const MatchLevel& finest, int first, const Mat
 }
 
 template <class Backend>
+void prefer_flow(Backend& cuda, const MatchLevel& finest, int first, FlowPlanes flow, bool reversed,
+                 const Matches& matches) {
+  for_pixels<block_threads, 1>(cuda, {finest.grid.count(), 1}, [=] __device__(int i, int) {
+    const SeedGrid grid = finest.grid;
+    const SeedOfGroup seed(grid, i);
+    const SeedMatch match = finest.matches[first][seed.number];
+    const Motion motion = preferable_flow(flow, reversed, seed.x, seed.y);
+    const FlowAtSeed own = compared_flow(motion.u, motion.v, match);
+    const bool valid = matches.valid(seed.column, seed.row) != 0;
+    if (valid && !own.is_far) return;
+    const SeedPatch patch(finest.frames[first], seed.x, seed.y);
+    const Descriptors to = finest.frames[1 - first];
+    const int cost =
+        flow_cost(own, [&](int u, int v) { return patch.cost(grid, to, seed.x + u, seed.y + v); });
+    if (!is_as_good(match.cost, cost, patch.texture(), valid)) return;
+    matches.set(seed.column, seed.row, motion);
+    matches.valid(seed.column, seed.row) = 1;
+  });
+}
+
+template <class Backend>
 void fit_matches(Backend& cuda, const MatchLevel& finest, int first, const Matches& matches) {
   for_pixels<block_threads, 1>(cuda, {finest.grid.count(), 1}, [=] __device__(int i, int) {
     const SeedGrid grid = finest.grid;
@@ -296,6 +318,7 @@ void find_missed(Backend& cuda, const MatchLevel& level, const ComparedFlow& flo
 
 PF_STEP(search_level<Cuda>);
 PF_STEP(check_matches<Cuda>);
+PF_STEP(prefer_flow<Cuda>);
 PF_STEP(fit_matches<Cuda>);
 PF_STEP(find_missed<Cuda>);
 
