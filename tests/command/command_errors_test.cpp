@@ -16,7 +16,7 @@ TEST_F(CommandErrors, BadOptions) {
   expect_failure(2, flow({"-o", out, "--windows", "5"}), {"--windows"});
   expect_failure(2, flow({"-o", out, "-m", "horn"}), {"horn", "adaptive-ridge, lucas-kanade"});
   expect_failure(2, flow({"-o", out, "--preset", "paper"}),
-                 {"paper", "default, fast, fastest, accurate, large-motion, sequence"});
+                 {"paper", "default, fast, fastest, precise, accurate, large-motion, sequence"});
   expect_failure(2, flow({"-o", out, "-m", "lucas-kanade", "--preset", "fast"}),
                  {"fast", "default, accurate, paper"});
   expect_failure(2, flow({"-o", out, "--preset", "sequence"}), {"adaptive-ridge takes 5 frames, not 2"});

@@ -57,6 +57,7 @@ void expect_ridge_agreement(const std::vector<Image<float>>& images, AdaptiveRid
                             const Device& device, RidgeTolerance tolerance) {
   method.matches = UseOfMatches::never;  // these have tests of their own
   method.sharpen = Sharpen::none;        // so has this: it rounds
+  method.refinement.refine = 0;          // and this
   const Size size = images[0].size();
   SCOPED_TRACE(std::to_string(size.width) + "x" + std::to_string(size.height) + described(method));
   expect_ridge_agreement(estimate_flow(as_frames(images), method, {.device = device, .min_confidence = 0}),
@@ -184,8 +185,11 @@ TEST_P(AdaptiveRidgeOracleTest, AgreesWithNaNPixels) {
 TEST_P(AdaptiveRidgeOracleTest, AgreesFromAStart) {
   for (const Size size : {Size{7, 5}, Size{33, 17}, Size{70, 40}})
     for (const auto& [levels, spacing] : {std::pair{1, 1}, {3, 1}, {1, 2}, {3, 2}}) {
-      const AdaptiveRidge method{
-          .levels = levels, .spacing = spacing, .iterations = 2, .matches = UseOfMatches::never};
+      const AdaptiveRidge method{.levels = levels,
+                                 .spacing = spacing,
+                                 .iterations = 2,
+                                 .matches = UseOfMatches::never,
+                                 .refinement = {.refine = 0}};
       const auto images = frames_of_motion(size, 2, 2.4f, -1.3f, 23, 3);
       FlowField start(size);
       for (int y = 0; y < size.height; ++y)

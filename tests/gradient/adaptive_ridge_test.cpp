@@ -27,18 +27,25 @@ auto constant(double u, double v) {
   return [=](int, int) { return std::pair{u, v}; };
 }
 
+/// Interpolating this fine texture biases flow by 0.045 px on average. The refinement follows details more closely,
+/// and its errors vary more.
+double most_error(int refine) { return refine > 0 ? 0.0625 : 0.0525; }
+
 TEST_P(AdaptiveRidgeTest, FindsAMotion) {
-  for (const int count : {2, 3, 5}) {
-    const auto images = frames_of_motion({90, 70}, count, 0.7f, -0.3f, 3);
-    const FlowField flow =
-        estimate_flow(as_frames(images), AdaptiveRidge{.frames = count}, {.device = device()});
-    for (int y = 8; y < 62; ++y)
-      for (int x = 8; x < 82; ++x) {
-        EXPECT_NEAR(flow.u(x, y), 0.7, 0.05);
-        EXPECT_NEAR(flow.v(x, y), -0.3, 0.05);
-        EXPECT_EQ(flow.valid(x, y), 1);
-      }
-  }
+  for (const int refine : {0, 2})
+    for (const int count : {2, 3, 5}) {
+      const auto images = frames_of_motion({90, 70}, count, 0.7f, -0.3f, 3);
+      const FlowField flow =
+          estimate_flow(as_frames(images), AdaptiveRidge{.frames = count, .refinement = {.refine = refine}},
+                        {.device = device()});
+      EXPECT_LT(mean_error(flow, 8, constant(0.7, -0.3)), 0.045);
+      for (int y = 8; y < 62; ++y)
+        for (int x = 8; x < 82; ++x) {
+          EXPECT_NEAR(flow.u(x, y), 0.7, most_error(refine));
+          EXPECT_NEAR(flow.v(x, y), -0.3, most_error(refine));
+          EXPECT_EQ(flow.valid(x, y), 1);
+        }
+    }
 }
 
 /// `count` frames of a coarse texture that moves by (u, v) a frame, many px.
@@ -60,10 +67,11 @@ TEST_P(AdaptiveRidgeTest, FindsAMotionWithASpacing) {
       const FlowField flow = estimate_flow(
           as_frames(images), AdaptiveRidge{.spacing = 2, .sharpen = sharpen, .matches = matches},
           {.device = device()});
+      EXPECT_LT(mean_error(flow, 8, constant(0.7, -0.3)), 0.045);
       for (int y = 8; y < 62; ++y)
         for (int x = 8; x < 82; ++x) {
-          EXPECT_NEAR(flow.u(x, y), 0.7, 0.05);
-          EXPECT_NEAR(flow.v(x, y), -0.3, 0.05);
+          EXPECT_NEAR(flow.u(x, y), 0.7, most_error(2));
+          EXPECT_NEAR(flow.v(x, y), -0.3, most_error(2));
           EXPECT_EQ(flow.valid(x, y), 1);
         }
     }
@@ -95,14 +103,16 @@ TEST_P(AdaptiveRidgeTest, FindsAnAffineField) {
   EXPECT_LT(error, 0.05);
 }
 
+/// Before the refinement, which compares two frames.
 TEST_P(AdaptiveRidgeTest, MoreFramesAreBetterOnNoisySteadyMotion) {
   const auto error = [&](int count) {
     double sum = 0;
     for (unsigned seed = 12; seed < 16; ++seed) {
       const auto images = frames_of_motion({120, 90}, count, 0.7f, -0.3f, seed, 15);
-      sum +=
-          mean_error(estimate_flow(as_frames(images), AdaptiveRidge{.frames = count}, {.device = device()}),
-                     8, constant(0.7, -0.3));
+      sum += mean_error(
+          estimate_flow(as_frames(images), AdaptiveRidge{.frames = count, .refinement = {.refine = 0}},
+                        {.device = device()}),
+          8, constant(0.7, -0.3));
     }
     return sum / 4;
   };
@@ -167,7 +177,8 @@ TEST_P(AdaptiveRidgeTest, FlatFramesHaveNoFlow) {
 /// the mean, one by the interpolation and 2 px by the median. Beyond that no bit changes.
 TEST_P(AdaptiveRidgeTest, ANaNPixelHasALimitedReachInOneIteration) {
   const Size size{140, 40};
-  const AdaptiveRidge method{.levels = 1, .iterations = 1, .rounds = 1, .matches = UseOfMatches::never};
+  const AdaptiveRidge method{
+      .levels = 1, .iterations = 1, .rounds = 1, .matches = UseOfMatches::never, .refinement = {.refine = 0}};
   auto images = frames_of_motion(size, 2, 0.4f, 0.1f, 4, 4);
   const FlowField clean = estimate_flow(as_frames(images), method, {.device = device()});
   images[0](20, 15) = std::numeric_limits<float>::quiet_NaN();
@@ -293,8 +304,8 @@ TEST(AdaptiveRidge, IsTheDefaultAndHasPresets) {
   EXPECT_TRUE(std::holds_alternative<AdaptiveRidge>(FlowMethod{}));
   std::vector<std::string_view> names;
   for (const auto& preset : presets(AdaptiveRidge{})) names.push_back(preset.name);
-  EXPECT_EQ(names, (std::vector<std::string_view>{"default", "fast", "fastest", "accurate", "large-motion",
-                                                  "sequence", "clouds"}));
+  EXPECT_EQ(names, (std::vector<std::string_view>{"default", "fast", "fastest", "precise", "accurate",
+                                                  "large-motion", "sequence", "clouds"}));
   EXPECT_EQ(frames_of(FlowMethod{}), 2);
   EXPECT_EQ(preset<AdaptiveRidge>("fast").frames, 2);
   EXPECT_EQ(preset<AdaptiveRidge>("sequence").frames, 5);

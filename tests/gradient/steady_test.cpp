@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Adaptive ridge with more frames than two: better where motion is steady, never much worse than two frames.
+// Adaptive ridge with more frames than two, before the refinement, which compares two frames: better where motion is
+// steady, never much worse than two frames.
 #include <map>
 #include <random>
 #include <string>
@@ -35,7 +36,12 @@ struct Rendered {
     const std::vector<Frame> all = as_frames(frames);
     const std::size_t first = count == 5 ? 0 : count == 3 ? 1 : 2;
     return estimate_flow(std::vector<Frame>(all.begin() + first, all.begin() + first + count),
-                         AdaptiveRidge{.frames = count, .matches = UseOfMatches::never}, {.device = device});
+                         AdaptiveRidge{.frames = count,
+                                       .iterations = 3,
+                                       .rounds = 3,
+                                       .matches = UseOfMatches::never,
+                                       .refinement = {.refine = 0}},
+                         {.device = device});
   }
   /// Endpoint error relative to that of two frames.
   double relative_error(int count, const Device& device) const {

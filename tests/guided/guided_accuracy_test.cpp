@@ -22,11 +22,11 @@ TEST_P(Accuracy, DirectInterpolationWithThePapersParameters) {
 }
 
 TEST_P(Accuracy, AccurateDirectInterpolation) {
-  expect(preset<DirectInterpolation>("accurate"), {{rubber_whale, 4.97, .149},
-                                                   {grove2, 3.02, .201},
-                                                   {venus, 5.87, .350},
-                                                   {dimetrodon, 2.97, .158},
-                                                   {whole_street, 7.55, 3.23}});
+  expect(preset<DirectInterpolation>("accurate"), {{rubber_whale, 2.83, .0866},
+                                                   {grove2, 2.04, .139},
+                                                   {venus, 2.67, .186},
+                                                   {dimetrodon, 1.85, .0964},
+                                                   {whole_street, 6.11, 2.75}});
 }
 
 TEST_P(Accuracy, DirectInterpolationOfMatches) {
@@ -70,7 +70,7 @@ TEST_P(Accuracy, MultiHypothesisWithThePapersParameters) {
 
 TEST_P(Accuracy, AccurateMultiHypothesis) {
   expect(preset<MultiHypothesis>("accurate"),
-         {{rubber_whale, 4.48, .138}, {grove2, 2.52, .178}, {venus, 4.88, .310}});
+         {{rubber_whale, 3.05, .0938}, {grove2, 1.53, .1072}, {venus, 2.96, .193}});
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, Accuracy, cpu_and_cuda(), accuracy_name);

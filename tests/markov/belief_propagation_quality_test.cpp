@@ -183,8 +183,8 @@ TEST_P(BeliefPropagationQuality, AccurateDisplacements) {
                       {.device = device_, .final_median = 5});
     EXPECT_LE(evaluate(flow, read_flow(folder / "flow10.flo")).epe, most) << name;
   };
-  expect("RubberWhale", 0.206);
-  expect("Grove2", 0.307);
+  expect("RubberWhale", 0.0841);
+  expect("Grove2", 0.1101);
 }
 
 TEST_P(BeliefPropagationQuality, EnergyOfDisparitiesIsBelowIcm) {

@@ -54,6 +54,7 @@ class Energies : public OnTarget {
   void expect_agreement(Method method, Size size, unsigned seed) {
     method = fitted(method, size);
     if constexpr (requires { method.energy.sub_pixel; }) method.energy.sub_pixel = false;
+    if constexpr (requires { method.energy.refinement; }) method.energy.refinement.refine = 0;
     // `mix` rounds smoothed intensities to bytes: where floats and doubles round apart, costs differ.
     if constexpr (requires { method.energy.cost; })
       if (method.energy.cost.data == DataTerm::mix) method.energy.cost.presmooth = 0;

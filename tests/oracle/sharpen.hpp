@@ -28,11 +28,11 @@ class SharpenedFlow {
           return std::max(1 / (1 + std::pow(difference / 8, 2)) / (1 + std::pow(miss / 0.5, 2)), 0.1);
         })) {}
 
-  /// Whether the pixel's cell, or one next to it, has a boundary. `threshold`: px.
+  /// Whether the pixel's cell has a boundary. `threshold`: px.
   bool is_sharpened(int x, int y, double threshold) const {
     const Size size = flow_.u.size;
-    for (int j = std::max(4 * (y / 4) - 4, 0); j < std::min(4 * (y / 4) + 8, size.height); ++j)
-      for (int i = std::max(4 * (x / 4) - 4, 0); i < std::min(4 * (x / 4) + 8, size.width); ++i)
+    for (int j = 4 * (y / 4); j < std::min(4 * (y / 4) + 4, size.height); ++j)
+      for (int i = 4 * (x / 4); i < std::min(4 * (x / 4) + 4, size.width); ++i)
         for (const Grid& plane : {std::cref(flow_.u), std::cref(flow_.v)})
           if (std::abs(plane(i + 1, j) - plane(i - 1, j)) > threshold ||
               std::abs(plane(i, j + 1) - plane(i, j - 1)) > threshold)

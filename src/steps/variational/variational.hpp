@@ -120,7 +120,7 @@ inline std::size_t refinement_scratch(int width) {
 /// Weight of the edge between two pixels whose channels differ by at most `difference`.
 PF_HD float edge_weight(float difference) {
   constexpr float least = 0.05f, scale = 1.0f / 25;
-  const float scaled = difference * scale;
+  const float scaled = smaller(difference, 1e6f) * scale;
   return fma(1 - least, reciprocal(fma(scaled, scaled, 1.0f)), least);
 }
 
@@ -146,9 +146,10 @@ struct GradientSums {
   float xx = 0, xy = 0, yy = 0, xt = 0, yt = 0, tt = 0, difference = 0;
 
   PF_HD void add(const SecondDerivatives& d) {
-    constexpr float contrast = 1.5f * 1.5f;  // gradient changes below it count less
-    const float q = reciprocal(fma(d.xx, d.xx, fma(d.xy, d.xy, contrast))),
-                r = reciprocal(fma(d.yx, d.yx, fma(d.yy, d.yy, contrast)));
+    constexpr float contrast = 1.5f * 1.5f,  // gradient changes below it count less
+        most = 1e30f;                        // above it, `weighted` leaves the pixel out
+    const float q = reciprocal(smaller(fma(d.xx, d.xx, fma(d.xy, d.xy, contrast)), most)),
+                r = reciprocal(smaller(fma(d.yx, d.yx, fma(d.yy, d.yy, contrast)), most));
     const float qx = q * d.xx, qy = q * d.xy, qt = q * d.tx, rx = r * d.yx, ry = r * d.yy, rt = r * d.ty;
     xx = fma(rx, d.yx, fma(qx, d.xx, xx));
     xy = fma(rx, d.yy, fma(qx, d.xy, xy));
@@ -166,7 +167,8 @@ struct GradientSums {
     const float share = channels == 1 ? 1.0f : 1.0f / 3, apart = difference * (share / color);
     const float divisor =
         fma(tt, share / (motion * motion), 1.0f) * fma(apart, apart, 1.0f) * fma(4.0f, miss, 1.0f);
-    const bool counts = is_finite(divisor) & is_finite(xt) & is_finite(yt) & is_finite(xx + yy);
+    constexpr float most = 1e37f, most_sum = 2 * 3 + 1;  // of normalized squares: 2 per channel
+    const bool counts = (divisor < most) & is_finite(xt) & is_finite(yt) & (xx + yy < most_sum);
     const float weight = 2 * share * reciprocal(divisor);
     const auto part = [=](float value) { return counts ? weight * value : 0.0f; };
     return {part(xx), part(xy), part(yy), part(xt), part(yt), 0, 0};
