@@ -102,8 +102,8 @@ struct AdaptiveRidge {
       "px. Otherwise, levels with a shorter side under 4 px are left out, except the finest.");
   PF_PARAMETER(int, spacing, 1, one_of({1, 2}, "px"),
                "Spacing of the solved pixels on each level. With 2, only every other pixel and row is solved "
-               "and the rest is interpolated, which takes a quarter of the time. This needs two frames. "
-               "Matches are still refined at every pixel.");
+               "and the rest is interpolated, which takes a quarter of the time, apart from matches and "
+               "refinement: they still work at every pixel. This needs two frames.");
   PF_PARAMETER(int, iterations, 2, range(1, 100),
                "Solutions on each level. Each warps the frames by the previous flow. With matches, levels at "
                "a quarter of the size or less take only one.");
@@ -208,7 +208,7 @@ inline std::array<Preset<AdaptiveRidge>, 8> presets(const AdaptiveRidge&) {
              .likeness = 7,
              .matches = UseOfMatches::never,
              .refinement = {.refine = 0}},
-            "For clouds, which grow and fade. Takes twice the time."}}};
+            "For clouds, which grow and fade. More iterations, no refinement."}}};
 }
 
 }  // namespace parafield
