@@ -40,7 +40,7 @@ class PARAFIELD_API FrameStream {
   const std::string variable_;
   const bool gray_;
   std::optional<Y4mReader> y4m_;
-  std::unique_ptr<NetcdfImages> netcdf_;
+  std::unique_ptr<Images> images_;  // of a NetCDF or TIFF file
   Content content_ = Content::unknown;
   std::int64_t count_ = 0;  // frames read
   bool ended_ = false;
