@@ -14,17 +14,27 @@ namespace {
 class PairFrames {
  public:
   explicit PairFrames(const StereoCommandOptions& options)
-      : left_files_(half(options.images, 0)),
-        right_files_(half(options.images, 1)),
-        left_(left_files_, options.reading, ahead, options.quiet),
-        right_(right_files_, options.reading, ahead, true) {
-    check_same_size(left_files_[0], left_.size(), right_files_[0], right_.size());
+      : packed_(options.packed),
+        left_files_(packed_ ? options.images : half(options.images, 0)),
+        right_files_(packed_ ? std::vector<std::string>() : half(options.images, 1)),
+        left_(left_files_, options.reading, ahead, options.quiet) {
+    if (packed_) return;
+    right_.emplace(right_files_, options.reading, ahead, true);
+    check_same_size(left_files_[0], left_.size(), right_files_[0], right_->size());
+    const double left = left_.info().rate, right = right_->info().rate;
+    if (left > 0 && right > 0 && std::abs(left - right) > 1e-3 * left && !options.quiet)
+      note(fmt::format(
+          "{} has {:.4g} frames per second, {} has {:.4g}: they are paired frame by frame, so that they "
+          "drift apart",
+          left_files_[0], left, right_files_[0], right));
   }
 
   /// Returns the next pair, or none at the end. Throws Error(invalid_argument) if only one camera has an
   /// image.
   std::optional<KnownFrames> next() {
-    std::optional<InputFrame> left = left_.next(), right = right_.next();
+    std::optional<InputFrame> left = left_.next(), right;
+    if (packed_) return split(std::move(left));
+    right = right_->next();
     if (left.has_value() != right.has_value())
       throw Error(
           ErrorCode::invalid_argument,
@@ -43,7 +53,7 @@ class PairFrames {
 
   /// Returns the range that both cameras share.
   ValueRange range() const {
-    const ValueRange left = left_.range(), right = right_.range();
+    const ValueRange left = left_.range(), right = right_ ? right_->range() : left;
     return {std::min(left.black, right.black), std::max(left.white, right.white)};
   }
   /// Returns the number of pairs expected from the number of files; there are more if a file has several
@@ -54,6 +64,16 @@ class PairFrames {
 
  private:
   static constexpr int ahead = 2;
+
+  /// Returns both halves of a frame, or none at the end.
+  std::optional<KnownFrames> split(std::optional<InputFrame> frame) const {
+    if (!frame) return {};
+    const std::string name = frame->name;
+    KnownFrames pair;
+    pair.add(std::move(*frame));
+    packed_.split(pair, name);
+    return pair;
+  }
 
   /// Returns half of the files: the left (0) or the right (1) camera's. Throws UsageError.
   static std::vector<std::string> half(const std::vector<std::string>& files, int side) {
@@ -67,8 +87,10 @@ class PairFrames {
     return {files.begin() + side * count / 2, files.begin() + (side + 1) * count / 2};
   }
 
+  const PackedViews packed_;
   const std::vector<std::string> left_files_, right_files_;
-  InputFrames left_, right_;
+  InputFrames left_;
+  std::optional<InputFrames> right_;
   int count_ = 0;
 };
 
@@ -78,7 +100,8 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
   constexpr const char* pairs = "pairs";
   options.refuse(!options.truth.truth.empty(), "--gt", pairs, "; parafield eval compares files");
   options.check_series_words(pairs);
-  check_series(options.outputs(), std::max<std::size_t>(options.images.size() / 2, 1), options.inputs());
+  check_series(options.outputs(), std::max<std::size_t>(options.images.size() / (options.packed ? 1 : 2), 1),
+               options.inputs());
   const Device device = options.device.device();
   const DeviceInfo info = describe_device(device);
 
