@@ -52,7 +52,7 @@ class FlowIterator {
  public:
   explicit FlowIterator(const Path& path) : reader_(unlocked([&] { return FlowReader(path); })) {}
   int count() const { return reader_.count(); }
-  nb::object next() {
+  Field<Flow> next() {
     const int index = next_++;
     if (index >= reader_.count()) throw nb::stop_iteration();
     return numpy_field<Flow>(unlocked([&] { return reader_.read(index); }));
