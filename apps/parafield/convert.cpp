@@ -92,24 +92,16 @@ void convert_flow(const ConvertOptions& options, Report& report) {
   if (reader.count() > 1) report.text += fmt::format("{} flow fields\n", reader.count());
 }
 
-/// Reads depths as disparities, by the geometry of the cameras.
-DisparityField read_depth(const ConvertOptions& options) {
-  if (has_extension(options.input, ".png") && options.kind.scale == 0)
-    throw UsageError(
-        "depths in a PNG need --input-scale, the file's value of a depth of 1 (millimeters: 1000 with a "
-        "baseline in meters)");
-  DisparityField field = read_disparity_of(options.input, options.kind.scale, "--input-scale");
-  const std::optional<StereoGeometry> geometry = options.camera.geometry_of(field.size());
-  if (!geometry) throw UsageError("--task depth needs --calibration, or --focal and --baseline");
+/// Turns depths into disparities, by the geometry of the cameras.
+void turn_to_disparities(DisparityField& field, const StereoGeometry& geometry) {
   for (int y = 0; y < field.size().height; ++y)
     for (int x = 0; x < field.size().width; ++x) {
       const double depth = field.d(x, y);
       const bool known = field.valid(x, y) && depth > 0;
       field.valid(x, y) = known;
-      field.d(x, y) = known ? float(geometry->focal * geometry->baseline / depth - geometry->doffs)
+      field.d(x, y) = known ? float(geometry.focal * geometry.baseline / depth - geometry.doffs)
                             : std::numeric_limits<float>::infinity();
     }
-  return field;
 }
 
 void convert_disparity(const ConvertOptions& options, Report& report) {
@@ -118,12 +110,19 @@ void convert_disparity(const ConvertOptions& options, Report& report) {
   if (!from_depth || !options.camera.depth.empty() || !options.camera.points.empty()) options.camera.check();
   if (options.scale && !has_extension(options.output, ".png"))
     throw UsageError(fmt::format("--scale needs a PNG; {} holds px", options.output));
-  DisparityField field = from_depth ? read_depth(options)
-                                    : read_disparity_of(options.input, options.kind.scale, "--input-scale");
+  if (from_depth && has_extension(options.input, ".png") && options.kind.scale == 0)
+    throw UsageError(
+        "depths in a PNG need --input-scale, the file's value of a depth of 1 (millimeters: 1000 with a "
+        "baseline in meters)");
+  DisparityField field = read_disparity_of(options.input, options.kind.scale, "--input-scale");
   CalibratedPair pair;
   pair.geometry = options.camera.geometry_of(field.size());
+  if (from_depth && !pair.geometry)
+    throw UsageError("--task depth needs --calibration, or --focal and --baseline");
+  if (from_depth) turn_to_disparities(field, *pair.geometry);
   if (!options.camera.points.empty()) {
-    pair.frames.push_back(read_like(options.frame, options.input, field.size(), read_frame));
+    pair.frames.push_back(read_like(options.frame, options.input, field.size(),
+                                    [](const std::string& file) { return read_frame(file); }));
     if (options.frame.empty()) {  // points without a frame are white
       FrameBuffer& white = pair.frames[0] = FrameBuffer(field.size(), PixelFormat::gray_u8);
       for (int y = 0; y < field.size().height; ++y)
@@ -141,7 +140,10 @@ void convert_disparity(const ConvertOptions& options, Report& report) {
                  [&](int x, int y) { return field.d(x, y) + doffs > 0; });
   }
   const WhileWriting whole;
-  if (!in_space.empty()) options.camera.write(pair, field, field, 0);
+  if (!in_space.empty()) {
+    const DepthLoss loss = options.camera.write(pair, field, field, 0);
+    options.camera.add_depths(report, pair.geometry.value(), loss, false);
+  }
   const float scale = options.scale.value_or(256);
   if (has_extension(options.output, ".png"))
     drop_misfits(
@@ -187,16 +189,14 @@ void add_convert(App& program) {
   command.get_option("--input-scale")
       .help(
           "of a PNG of disparities or depths as FILE: the file's value of 1 px or of a depth of 1. Without "
-          "it, "
-          "disparities of 16 bit have KITTI's 256");
+          "it, disparities of 16 bit have KITTI's 256");
   add_scale(command, "--scale", options->scale,
             "of a PNG of disparities as -o: the file's value of 1 px. Without it 256, as KITTI");
   options->camera.add_to(command, false);
   command.get_option("--calibration")
       .help(
           "calibration of the cameras, for depths and points: see parafield stereo. Disparities are those of "
-          "the "
-          "rectified views");
+          "the rectified views");
   command.add_option("--frame FILE", options->frame,
                      "with --points: the left view, for the colors. Without it, points are white");
   command.examples({"convert flow.flo -o flow.npy", "convert disparity.pfm -o disparity.png",

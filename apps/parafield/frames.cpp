@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <system_error>
 #include <thread>
 #include <utility>
+
+#include "interrupt.hpp"
 
 namespace parafield::command {
 namespace {
@@ -63,8 +66,24 @@ void FrameOptions::add_to(App& command) {
           "values that are black and white, as 0,1 or 0,1023. Without it floats and 16-bit values have the "
           "range that the first frames suggest, and a note says which if it is not 0 to 255 or 65535");
   const Option name = command.add_option("--variable NAME", variable);
-  name.help("of NetCDF files: the variable that holds the frames. It is needed where several may");
-  command.leave_out_of_help(name);
+  name.help(
+      "of NetCDF files: the variable that holds the frames, also in a group: rain or group/rain. It is "
+      "needed "
+      "where several may");
+  const Option values = command.add_option("--level VALUE", level);
+  values.help(
+      "of NetCDF files whose images have more axes than time: a value of the axis, as 850 or "
+      "level=850,member=2. It is the number from 1 where the axis has no coordinate. step=all takes the axis "
+      "for time");
+  for (const Option& one : {name, values}) command.leave_out_of_help(one);
+}
+
+void FrameOptions::add_skip_to(App& command, bool& skip_damaged, const std::string& results) {
+  command.add_flag("--skip-damaged", skip_damaged)
+      .help(fmt::format(
+          "go on after frames that are damaged or missing. They have no {}, and numbers of files stay "
+          "as they would be with them; notes name each",
+          results));
 }
 
 void FrameOptions::add_mask_to(App& command) {
@@ -93,29 +112,19 @@ std::optional<ValueRange> FrameOptions::given() const {
   return ValueRange{values[0], values[1]};
 }
 
-/// Calls f(). If the variable of a NetCDF file is missing or unclear, the error names the option.
-template <class F>
-static auto naming_variable(F f) {
-  try {
-    return f();
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::invalid_argument) throw;
-    throw Error(error.code(), std::string(error.what()) + "; --variable names one");
-  }
-}
-
 /// Reads the frames with their masks. Only one thread at a time uses it.
 class InputFrames::Reader {
  public:
   Reader(const std::vector<std::string>& files, const FrameOptions& options, const FrameSourceOptions& how)
-      : source_(naming_variable([&] { return FrameSource(files, how); })),
+      : source_(files, how),
         fills_(options.fills),
         mask_name_(options.mask.empty() ? options.overlay : options.mask),
         mask_(given_mask(options)) {}
 
   const VideoInfo& info() const { return source_.info(); }
+  std::vector<std::string> take_notes() { return source_.take_notes(); }
   bool next(InputFrame& frame) {
-    if (!naming_variable([&] { return source_.next(frame); })) return false;
+    if (!source_.next(frame)) return false;
     frame.name = source_.name();
     if (fills_) fill(frame);
     return true;
@@ -147,12 +156,20 @@ InputFrames::InputFrames(const std::vector<std::string>& files, const FrameOptio
                          bool quiet, FrameSourceOptions how)
     : range_(options.given()), quiet_(quiet), reads_ahead_(ahead > 0) {
   how.variable = options.variable;
+  how.level = options.level;
   how.any_size = true;  // check() names both frames
+  how.skip_damaged = options.skip_damaged;
   reader_ = std::make_shared<Reader>(checked(files), options, how);
+  take_notes();
   if (!reads_ahead_) return;
   begin_to_read();
   std::vector<Frame> first;
-  while (int(first.size()) < ahead && await_one()) first.push_back(waiting_.back().frame);
+  try {
+    while (int(first.size()) < ahead && await_one()) first.push_back(waiting_.back().frame);
+  } catch (const Error&) {
+    if (first.empty()) throw;
+    failed_ = std::current_exception();
+  }
   if (range_) return;
   range_ = find_value_range(first);
   found_ = true;
@@ -178,8 +195,22 @@ void InputFrames::begin_to_read() {
   }
 }
 
+void InputFrames::take_notes() {
+  for (std::string& text : reader_->take_notes()) {
+    if (!quiet_) note(text);
+    notes_.push_back(std::move(text));
+  }
+}
+
+void InputFrames::need(int frames) const {
+  if (count_ < frames && failed_) std::rethrow_exception(failed_);
+}
+
 bool InputFrames::await_one() {
+  if (failed_) std::rethrow_exception(failed_);
   if (!coming_.valid()) return false;
+  while (coming_.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) WhileWriting::check();
+  take_notes();
   std::optional<InputFrame> one = coming_.get();
   if (!one) return false;
   begin_to_read();
@@ -195,7 +226,9 @@ void InputFrames::check(const InputFrame& frame) {
 
 bool InputFrames::next(InputFrame& frame) {
   if (!reads_ahead_) {
-    if (!reader_->next(frame)) return false;
+    const bool is_there = reader_->next(frame);
+    take_notes();
+    if (!is_there) return false;
     check(frame);
     if (!range_) {
       const ValueRange own = frame.frame.range();
@@ -232,14 +265,21 @@ KnownFrames read_frames(const std::vector<std::string>& files, const FrameOption
     throw UsageError(fmt::format("FRAMES: {} takes {} frames, not {}{}", who, count, number, instead));
   };
   if (int(files.size()) > count) fail(std::to_string(files.size()), more);
-  InputFrames source(files, options, count, quiet);
+  FrameOptions reading = options;
+  reading.skip_damaged = false;  // frames around a damaged one would be taken for neighbors
+  InputFrames source(files, reading, count, quiet);
   KnownFrames all;
   while (std::optional<InputFrame> frame = source.next()) {
     if (int(all.frames.size()) == count) fail("more", more);
     all.add(std::move(*frame));
   }
   if (int(all.frames.size()) < count) fail(std::to_string(all.frames.size()));
+  all.notes = source.notes();
   return all;
+}
+
+void add_notes(Report& report, const std::vector<std::string>& notes) {
+  if (!notes.empty()) report.json["notes"] = notes;
 }
 
 void add_range(Report& report, ValueRange range) {

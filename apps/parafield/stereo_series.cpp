@@ -17,7 +17,9 @@ class PairFrames {
       : packed_(options.packed),
         left_files_(packed_ ? options.images : half(options.images, 0)),
         right_files_(packed_ ? std::vector<std::string>() : half(options.images, 1)),
-        left_(left_files_, options.reading, ahead, options.quiet) {
+        left_(left_files_, options.reading, ahead, options.quiet),
+        quiet_(options.quiet),
+        skips_(options.reading.skip_damaged) {
     if (packed_) return;
     right_.emplace(right_files_, options.reading, ahead, true);
     check_same_size(left_files_[0], left_.size(), right_files_[0], right_->size());
@@ -29,12 +31,20 @@ class PairFrames {
           left_files_[0], left, right_files_[0], right));
   }
 
-  /// Returns the next pair, or none at the end. Throws Error(invalid_argument) if only one camera has an
-  /// image.
+  /// Returns the next pair, or none at the end. If an image of one camera was skipped, so is the other camera's.
+  /// Throws Error(invalid_argument) if only one camera has an image.
   std::optional<KnownFrames> next() {
     std::optional<InputFrame> left = left_.next(), right;
     if (packed_) return split(std::move(left));
     right = right_->next();
+    while (left && right && left->index != right->index) {
+      const bool is_left = left->index < right->index;
+      (is_left ? left : right) = (is_left ? left_ : *right_).next();
+    }
+    say_notes();
+    // The last images of one camera may have been skipped.
+    if (left.has_value() != right.has_value() && skips_ && !(left ? *right_ : left_).notes().empty())
+      return {};
     if (left.has_value() != right.has_value())
       throw Error(
           ErrorCode::invalid_argument,
@@ -43,12 +53,22 @@ class PairFrames {
                       left ? "left" : "right", (left ? left_files_ : right_files_)[0]));
     if (!left) return {};
     ++count_;
+    number_ = int(left->index) + 1;
     KnownFrames pair;
     for (InputFrame* one : {&*left, &*right}) {
       one->frame.set_range(range());
       pair.add(std::move(*one));
     }
     return pair;
+  }
+
+  /// Number of the last pair, from 1, with those that were skipped.
+  int number() const { return number_; }
+  /// Notes on both cameras' images.
+  std::vector<std::string> notes() const {
+    std::vector<std::string> all = left_.notes();
+    if (right_) all.insert(all.end(), right_->notes().begin(), right_->notes().end());
+    return all;
   }
 
   /// Returns the range that both cameras share.
@@ -66,13 +86,20 @@ class PairFrames {
   static constexpr int ahead = 2;
 
   /// Returns both halves of a frame, or none at the end.
-  std::optional<KnownFrames> split(std::optional<InputFrame> frame) const {
+  std::optional<KnownFrames> split(std::optional<InputFrame> frame) {
     if (!frame) return {};
+    number_ = int(frame->index) + 1;
     const std::string name = frame->name;
     KnownFrames pair;
     pair.add(std::move(*frame));
     packed_.split(pair, name);
     return pair;
+  }
+
+  /// Prints new notes on the right camera's images, which is quiet because its range is that of the left one.
+  void say_notes() {
+    for (; said_ < right_->notes().size(); ++said_)
+      if (!quiet_) note(right_->notes()[said_]);
   }
 
   /// Returns half of the files: the left (0) or the right (1) camera's. Throws UsageError.
@@ -90,8 +117,10 @@ class PairFrames {
   const PackedViews packed_;
   const std::vector<std::string> left_files_, right_files_;
   InputFrames left_;
-  std::optional<InputFrames> right_;
-  int count_ = 0;
+  std::optional<InputFrames> right_;  // none for frames that hold both views
+  const bool quiet_, skips_;
+  int count_ = 0, number_ = 0;
+  std::size_t said_ = 0;  // notes of the right camera that are printed
 };
 
 }  // namespace
@@ -106,7 +135,7 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
   const DeviceInfo info = describe_device(device);
 
   PairFrames source(options);
-  Cameras cameras(options.camera, device);
+  Cameras cameras(options.camera, device, options.quiet);
   StereoEnergy& energy = energy_of(method);
   const int given = energy.disparities;
   std::optional<Examined> examined;
@@ -116,6 +145,7 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
   whole.start();
   std::vector<double> milliseconds;
   DisparityFindings findings;
+  DepthLoss loss;
   DisparityColorOptions colors;  // the whole series shares one scale
   SeriesWriter<DisparityField> writer("disparity map");
   ProgressLine line(!options.quiet);
@@ -136,6 +166,7 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
         if (!examined) {
           reported.json = pair->json;
           reported.text = pair->text;
+          reported.geometry = pair->geometry;
         }
         examined.emplace(*pair, *estimator, given);
         method = estimator->method();
@@ -145,12 +176,12 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
       timer.start();
       estimator->push(images->frames[0], images->frames[1], writer.free(*estimator));
       milliseconds.push_back(timer.stop());
-      const int number = writer.count() + 1;
+      const int number = source.number();
       if (number > source.expected()) check_outputs(numbered(options.outputs(), number), options.inputs());
       writer.begin([&, pair, images, number, colors](DisparityField& field) {
         mark_unknown(field, images->known[0], images->known[1]);
         findings.add(field, images->known[0]);
-        options.write(field, energy.checks.fill, *pair, number, colors);
+        loss += options.write(field, energy.checks.fill, *pair, number, colors);
       });
       if (source.is_counted())
         line.update(double(writer.count()) / source.expected());
@@ -159,6 +190,7 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
     }
   });
   line.end();
+  if (writer.count() == 0) throw Error(ErrorCode::format, "no pair of images can be read");
   const double seconds = whole.stop() / 1000;
 
   const Size size = estimator->size();
@@ -166,9 +198,11 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
   add_times(report, name_of(method), info, size, times_of(milliseconds));
   add_series(report, "", "pair", writer.count(), seconds);
   add_range(report, source.range());
+  add_notes(report, source.notes());
   reported.add_to(report);
   add_findings(report, findings);
   examined->add_to(report, energy, options.quiet);
+  if (reported.geometry) options.camera.add_depths(report, *reported.geometry, loss, options.quiet);
   add_files(report, names_of(options.outputs()));
   options.print(report);
 }

@@ -12,9 +12,9 @@ namespace {
 
 constexpr Format formats[] = {
     {Content::png, "PNG", "an image", [](ByteSpan bytes) { return starts_with(bytes, "\x89PNG\r\n\x1a\n"); },
-     [](ByteSpan bytes) { return decode_png(bytes); }},
+     [](ByteSpan bytes) { return decode_png(bytes); }, note_png},
     {Content::jpeg, "JPEG", "an image", [](ByteSpan bytes) { return starts_with(bytes, "\xff\xd8\xff"); },
-     decode_jpeg},
+     decode_jpeg, note_jpeg},
     {Content::tiff, "TIFF", "an image", is_tiff},
     {Content::bmp, "BMP", "an image", is_bmp, decode_bmp},
     {Content::webp, "WebP", "an image", is_webp, decode_webp},
@@ -23,7 +23,7 @@ constexpr Format formats[] = {
     {Content::pnm, "PGM or PPM", "an image", is_pnm},
     {Content::pfm, "PFM", "an image", is_pfm},
     {Content::y4m, "Y4M", "a video", [](ByteSpan bytes) { return starts_with(bytes, "YUV4MPEG2"); }},
-    {Content::flo, ".flo", "a flow field", [](ByteSpan bytes) { return starts_with(bytes, "PIEH"); }},
+    {Content::flo, ".flo", "a flow field", is_flo},
     {Content::npy, ".npy", "an array", [](ByteSpan bytes) { return starts_with(bytes, "\x93NUMPY"); },
      decode_npy},
     {Content::npz, ".npz", "arrays", [](ByteSpan bytes) { return starts_with(bytes, "PK\3\4"); }},

@@ -18,7 +18,10 @@ struct VideoCommandOptions : EstimatorOptions<Flow> {
   float max_motion = 0, bound = 20;
   int step = 16, every = 1, frames = 0, quality = 18, jobs = 0;
   double rate = 0;
-  bool resume = false;
+  bool resume = false, skip_damaged = false;
+
+  /// Replaces names with wildcards by the videos that they match. One that matches pictures is a video of them.
+  void expand();
 };
 
 /// An input and the outputs made from it; empty = none.
@@ -38,8 +41,9 @@ class VideoJob : public StreamJob {
   const VideoTarget target;
   // Complete once run() has returned:
   VideoInfo info;
-  bool all_there = false;  ///< all outputs existed already: --resume
-  double encode = 0;       ///< seconds of drawing and encoding, without waiting
+  bool all_there = false;          ///< all outputs existed already: --resume
+  double encode = 0;               ///< seconds of drawing and encoding, without waiting
+  std::vector<std::string> notes;  ///< on the input
 
  private:
   bool output_is_whole() const;
