@@ -50,6 +50,26 @@ if(NOT TIFF_FOUND)
   not_built("TIFF files" "libtiff 4.5 or newer was not found (Debian: libtiff-dev)")
 endif()
 
+# These are loaded when such a file is read, so that programs need them only then. libtiff-dev brings libwebp-dev.
+# Sets NAME_FOUND, NAME_FILE (libwebp.so.7), and NAME_INCLUDE_DIR.
+function(find_loaded_library name header library format package)
+  find_path(${name}_INCLUDE_DIR ${header} PATH_SUFFIXES OpenEXR)
+  find_library(${name}_LIBRARY ${library})
+  if(${name}_INCLUDE_DIR AND ${name}_LIBRARY)
+    get_filename_component(file ${${name}_LIBRARY} REALPATH)
+    get_filename_component(file ${file} NAME)
+    string(REGEX REPLACE "(\\.so\\.[0-9]+).*" "\\1" file ${file})
+    set(${name}_FOUND TRUE PARENT_SCOPE)
+    set(${name}_FILE ${file} PARENT_SCOPE)
+    set(${name}_VERSION "(${file}, loaded when it is used)" PARENT_SCOPE)
+  else()
+    not_built("${format} files" "${library} was not found (Debian: ${package})")
+    set(PARAFIELD_NOT_BUILT ${PARAFIELD_NOT_BUILT} PARENT_SCOPE)
+  endif()
+endfunction()
+find_loaded_library(WebP webp/decode.h webp WebP libwebp-dev)
+find_loaded_library(OpenEXR openexr.h OpenEXRCore EXR libopenexr-dev)
+
 # The netCDF C library brings some forty others, and most programs read no NetCDF. So it is loaded when a file
 # is read or written: the build needs its header and its name only.
 if(PARAFIELD_NETCDF STREQUAL "OFF" OR PARAFIELD_BUILD_FUZZ)

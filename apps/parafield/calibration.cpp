@@ -51,7 +51,7 @@ FrameBuffer picture_of(const Frame& view, bool wide) {
 void write_view(const Path& file, const Frame& view, bool wide) {
   if (has_extension(file, ".pfm"))
     write_frame(file, view);
-  else if (!file.empty())
+  else
     write_frame(file, picture_of(view, wide && has_extension(file, ".png")));
 }
 
@@ -87,6 +87,16 @@ std::vector<Output> CameraOptions::outputs() const {
           {"--rectified-right", rectified_right, views}};
 }
 
+std::optional<StereoGeometry> CameraOptions::geometry_of(Size size) const {
+  if (calibration.empty()) {
+    if (!(focal > 0 && baseline > 0)) return {};
+    return StereoGeometry{focal, baseline, (size.width - 1) / 2.0, (size.height - 1) / 2.0, offset};
+  }
+  const StereoCalibration cameras = read_calibration(calibration, extrinsics);
+  if (!cameras.assumption.empty()) note(fmt::format("{}: {}", calibration, cameras.assumption));
+  return naming(calibration, [&] { return plan_rectification(cameras, size, alpha); }).geometry;
+}
+
 CalibratedPair Cameras::prepared(std::vector<FrameBuffer> frames) {
   CalibratedPair pair{.frames = std::move(frames)};
   const bool first = !std::exchange(begun_, true);
@@ -113,9 +123,7 @@ void Cameras::begin(CalibratedPair& pair) {
   const std::string& calibration = options_.calibration;
   const Size size = pair.frames[0].size();
   if (calibration.empty()) {
-    if (options_.focal > 0)
-      geometry_ = {options_.focal, options_.baseline, (size.width - 1) / 2.0, (size.height - 1) / 2.0,
-                   options_.offset};
+    geometry_ = options_.geometry_of(size);
     return;
   }
   const StereoCalibration cameras = read_calibration(calibration, options_.extrinsics);
@@ -153,8 +161,8 @@ DepthLoss CameraOptions::write(const CalibratedPair& pair, const DisparityView& 
   }
   if (!points.empty())
     write_points(named(points, number), points_of(field, pair.frames[0], pair.geometry.value()));
-  write_view(named(rectified_left, number), pair.frames[0], pair.wide);
-  write_view(named(rectified_right, number), pair.frames[1], pair.wide);
+  if (!rectified_left.empty()) write_view(named(rectified_left, number), pair.frames[0], pair.wide);
+  if (!rectified_right.empty()) write_view(named(rectified_right, number), pair.frames[1], pair.wide);
   return loss;
 }
 
@@ -179,12 +187,10 @@ void CameraOptions::add_depths(Report& report, const StereoGeometry& geometry, c
                     depth, 100 * share(loss.coarse), scale));
 }
 
-void CameraOptions::add_to(App& command) {
+void CameraOptions::add_to(App& command, bool views) {
   const Option file = command.add_option("--calibration FILE", calibration),
                second = command.add_option("--extrinsics FILE", extrinsics),
-               shown = command.add_setting("--alpha A", alpha).range(0, 1),
-               left = command.add_option("--rectified-left FILE", rectified_left),
-               right = command.add_option("--rectified-right FILE", rectified_right);
+               shown = command.add_setting("--alpha A", alpha).range(0, 1);
   file.help(
       "rectify the images first, by this calibration. It is OpenCV's YAML with K1, D1, K2, D2, R and T, also "
       "of fisheye lenses, ROS's camera_info of one camera, or Middlebury's calib.txt, whose images are "
@@ -195,10 +201,15 @@ void CameraOptions::add_to(App& command) {
   shown.help(
       "with --calibration: how much the rectified views show. 0: all their pixels lie in the images; 1: they "
       "show the whole images, and pixels beyond are not valid");
-  left.help(
-      "with --calibration: write the rectified left view: .png, .jpg or .pfm. Pixels outside the image are "
-      "black, in a .pfm NaN");
-  right.help("with --calibration: write the rectified right view");
+  if (views) {
+    const Option left = command.add_option("--rectified-left FILE", rectified_left).needs(file),
+                 right = command.add_option("--rectified-right FILE", rectified_right).needs(file);
+    left.help(
+        "with --calibration: write the rectified left view: .png, .jpg or .pfm. Pixels outside the image are "
+        "black, in a .pfm NaN");
+    right.help("with --calibration: write the rectified right view");
+    for (const Option& option : {left, right}) command.leave_out_of_help(option);
+  }
   const Option depths = command.add_option("--depth FILE", depth),
                points_file = command.add_option("--points FILE", points);
   depths.help(
@@ -221,8 +232,8 @@ void CameraOptions::add_to(App& command) {
   doffs.is_finite().excludes(file).help(
       "without --calibration: offset of the right camera's principal point to the right of the left one's");
   scale.needs(depths);
-  for (const Option& option : {second, shown, left, right}) option.needs(file);
-  for (const Option& option : {second, shown, left, right, scale, length, distance, doffs})
+  for (const Option& option : {second, shown}) option.needs(file);
+  for (const Option& option : {second, shown, scale, length, distance, doffs})
     command.leave_out_of_help(option);
 }
 

@@ -31,7 +31,11 @@ struct CameraOptions {
   std::optional<float> depth_scale;
   double focal = 0, baseline = 0, offset = 0;
 
-  void add_to(App& command);
+  /// Adds the options. `views`: also those of the rectified views.
+  void add_to(App& command, bool views = true);
+  /// The geometry of rectified views of this size, by --calibration or --focal and --baseline; none without
+  /// them.
+  std::optional<StereoGeometry> geometry_of(Size size) const;
   /// Throws UsageError for files without the options that they need.
   void check() const;
   std::vector<Output> outputs() const;

@@ -13,6 +13,7 @@ void add_tracks(App& program);
 void add_clouds(App& program);
 void add_eval(App& program);
 void add_color(App& program);
+void add_convert(App& program);
 void add_synth(App& program);
 void add_methods(App& program);
 void add_devices(App& program);

@@ -21,7 +21,8 @@ struct Output {
 };
 
 /// Readable formats of frames, for help texts.
-inline constexpr std::string_view frame_formats = "PNG, JPEG, TIFF, PGM, PPM, PFM, .npy or Y4M";
+inline constexpr std::string_view frame_formats =
+    "PNG, JPEG, TIFF, BMP, WebP, EXR, PGM, PPM, PFM, .npy or Y4M";
 
 /// Extensions of pictures, as a list and for help texts.
 inline const std::vector<std::string_view> picture_extensions = {".png", ".jpg", ".jpeg", ".ppm"};

@@ -41,10 +41,11 @@ struct Command {
 /// Returns the commands in the order of --help, followed by hidden ones.
 std::vector<Command> all_commands() {
   using namespace parafield::command;
-  return {{"flow", add_flow},     {"stereo", add_stereo},    {"detect", add_detect},   {"video", add_video},
-          {"tracks", add_tracks}, {"clouds", add_clouds},    {"eval", add_eval},       {"color", add_color},
-          {"synth", add_synth},   {"methods", add_methods},  {"devices", add_devices}, {"serve", add_serve},
-          {"bench", add_bench},   {"generate", add_generate}};
+  return {{"flow", add_flow},   {"stereo", add_stereo},   {"detect", add_detect},
+          {"video", add_video}, {"tracks", add_tracks},   {"clouds", add_clouds},
+          {"eval", add_eval},   {"color", add_color},     {"convert", add_convert},
+          {"synth", add_synth}, {"methods", add_methods}, {"devices", add_devices},
+          {"serve", add_serve}, {"bench", add_bench},     {"generate", add_generate}};
 }
 
 std::vector<std::string> names_of_commands() {

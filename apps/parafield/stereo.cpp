@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "stereo.hpp"
 
+#include <cstring>
+
 #include "commands.hpp"
 #include "fields.hpp"
 #include "interrupt.hpp"
@@ -43,6 +45,49 @@ KnownFrames known_pair(const CalibratedPair& pair, std::vector<KnownPixels> read
                                       : pair.frames[i].to(Memory::host()));
   }
   return all;
+}
+
+void PackedViews::add_to(App& command) {
+  const Option beside = command.add_flag("--side-by-side", side_by_side),
+               above = command.add_flag("--over-under", over_under).excludes(beside);
+  beside.help(
+      "each frame holds both views, the left one in its left half. IMAGES are then pictures or films of one "
+      "camera");
+  above.help("each frame holds both views, the left one in its upper half");
+  const Option swapped = command.add_flag("--right-first", right_first);
+  swapped.help("with --side-by-side or --over-under: the first half is the right view");
+  for (const Option& option : {above, swapped}) command.leave_out_of_help(option);
+}
+
+/// Returns a copy of a frame in host memory.
+static FrameBuffer copy_of(const Frame& frame) {
+  FrameBuffer copy(frame.size(), frame.format);
+  copy.set_range(frame.range);
+  for (int y = 0; y < frame.height; ++y)
+    std::memcpy(copy.row(y), static_cast<const char*>(frame.data) + y * frame.pitch,
+                std::size_t(frame.width) * std::size_t(bytes_per_pixel(frame.format)));
+  return copy;
+}
+
+void PackedViews::split(KnownFrames& pair, const std::string& name) const {
+  const ViewLayout layout = over_under ? ViewLayout::over_under : ViewLayout::side_by_side;
+  const FrameBuffer frame = std::move(pair.frames[0]);
+  const KnownPixels known = std::move(pair.known[0]);
+  pair.frames.clear();
+  pair.known.clear();
+  pair.known.resize(2);
+  for (const Frame& half : naming(name, [&] { return split_views(frame, layout, right_first); }))
+    pair.frames.push_back(copy_of(half));
+  if (!known) return;
+  const View<const std::uint8_t> mask = known;
+  const auto halves = split_views({mask.data, mask.width, mask.height, mask.pitch, PixelFormat::gray_u8},
+                                  layout, right_first);
+  for (std::size_t i = 0; i < 2; ++i) {
+    pair.known[i] = KnownPixels(halves[i].size());
+    for (int y = 0; y < halves[i].height; ++y)
+      std::memcpy(&pair.known[i](0, y), static_cast<const char*>(halves[i].data) + y * halves[i].pitch,
+                  std::size_t(halves[i].width));
+  }
 }
 
 std::vector<Output> StereoCommandOptions::outputs() const {
@@ -92,12 +137,22 @@ void run(const StereoCommandOptions& options) {
     throw UsageError(
         fmt::format("a PNG holds no disparities below 0, but --min-disparity is {}; write {} as .pfm",
                     energy.min_disparity, options.disparity));
+  if (options.packed.right_first && !options.packed)
+    throw UsageError("--right-first needs --side-by-side or --over-under");
   if (is_series(options.outputs())) return run_series(options, method, task);
-  if (options.images.size() != 2)
-    throw UsageError(fmt::format(
-        "IMAGES: stereo takes a LEFT and a RIGHT image, not {} file{}{}", options.images.size(),
-        options.images.size() == 1 ? "" : "s",
-        options.images.size() > 2 ? "; for a video name a series of files, like -o disparity%04d.pfm" : ""));
+  if (options.packed && options.images.size() != 1)
+    throw UsageError(
+        fmt::format("IMAGES: with --side-by-side or --over-under, stereo takes one image that holds both "
+                    "views, not {}; for "
+                    "several name a series of files, like -o disparity%04d.pfm",
+                    options.images.size()));
+  if (!options.packed && options.images.size() != 2)
+    throw UsageError(fmt::format("IMAGES: stereo takes a LEFT and a RIGHT image, not {} file{}{}",
+                                 options.images.size(), options.images.size() == 1 ? "" : "s",
+                                 options.images.size() > 2
+                                     ? "; for a video name a series of files, like -o disparity%04d.pfm"
+                                 : options.images.size() < 2 ? "; --side-by-side takes one that holds both"
+                                                             : ""));
   if (energy.noise > 0)
     throw UsageError(
         fmt::format("--noise {}: a single pair has no past; for a video name a series of files, like -o "
@@ -108,8 +163,9 @@ void run(const StereoCommandOptions& options) {
   const Device device = options.device.device();
   const DeviceInfo info = describe_device(device);
 
-  KnownFrames read = read_frames(options.images, options.reading, 2, options.quiet, "stereo",
-                                 "; for a video name a series of files, like -o disparity%04d.pfm");
+  KnownFrames read = read_frames(options.images, options.reading, options.packed ? 1 : 2, options.quiet,
+                                 "stereo", "; for a video name a series of files, like -o disparity%04d.pfm");
+  if (options.packed) options.packed.split(read, options.images[0]);
   const CalibratedPair pair = Cameras(options.camera, device, options.quiet).prepared(std::move(read.frames));
   const KnownFrames images = known_pair(pair, std::move(read.known), !options.camera.calibration.empty());
   const FrameBuffer& left = images.frames[0];
@@ -179,6 +235,7 @@ void add_stereo(App& program) {
                                  picture_formats));
   command.add_flag("--beside", options.beside, "put the left image and the picture side by side")
       .needs(command.get_option("--color"));
+  options.packed.add_to(command);
   options.camera.add_to(command);
   options.reading.add_to(command);
   options.reading.add_mask_to(command);
@@ -194,11 +251,12 @@ void add_stereo(App& program) {
             "or 3 (art, aloe). Without it, PNGs of 16 bit have KITTI's 256")
       .needs(truth);
   options.add_to(command);
-  command.leave_out_of_help({"--min-confidence", "--weight", "--aggregation-sigma", "--presmooth",
-                             "--edge-floor", "--neighbors", "--right-view", "--color-median", "--noise",
+  command.leave_out_of_help({"--min-confidence", "--weight", "--aggregation-sigma", "--presmooth", "--edge-floor",
+                             "--neighbors", "--right-view", "--color-median", "--valid-only", "--repeat", "--noise",
                              "--uniqueness", "--blocks", "--block-overlap", "--memory-limit"});
   command.examples({"stereo left.png right.png -o disparity.pfm --color disparity.png",
                     "stereo left*.png right*.png --preset fast -o disparity%04d.pfm",
+                    "stereo clip.mp4 --side-by-side -o disparity%04d.pfm",
                     "stereo left.png right.png --calibration calib.txt --points cloud.ply"});
 }
 

@@ -11,6 +11,16 @@
 /// The command stereo: disparities of a pair of images, or of each pair of a stereo camera's video.
 namespace parafield::command {
 
+/// --side-by-side, --over-under, --right-first: frames that hold both views.
+struct PackedViews {
+  bool side_by_side = false, over_under = false, right_first = false;
+
+  explicit operator bool() const { return side_by_side || over_under; }
+  void add_to(App& command);
+  /// Replaces frame and mask of `pair` by the left and the right halves. `name` is for messages.
+  void split(KnownFrames& pair, const std::string& name) const;
+};
+
 struct StereoCommandOptions : EstimationOptions<Stereo> {
   std::vector<std::string> images;
   std::string disparity, valid, confidence, color;  // output files; CameraOptions has more
@@ -18,6 +28,7 @@ struct StereoCommandOptions : EstimationOptions<Stereo> {
   float true_scale = 0;
   CameraOptions camera;
   FrameOptions reading;
+  PackedViews packed;
   bool beside = false;
   TruthOptions truth;
 

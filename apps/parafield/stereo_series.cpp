@@ -14,26 +14,36 @@ namespace {
 class PairFrames {
  public:
   explicit PairFrames(const StereoCommandOptions& options)
-      : left_files_(half(options.images, 0)),
-        right_files_(half(options.images, 1)),
+      : packed_(options.packed),
+        left_files_(packed_ ? options.images : half(options.images, 0)),
+        right_files_(packed_ ? std::vector<std::string>() : half(options.images, 1)),
         left_(left_files_, options.reading, ahead, options.quiet),
-        right_(right_files_, options.reading, ahead, true),
         quiet_(options.quiet),
         skips_(options.reading.skip_damaged) {
-    check_same_size(left_files_[0], left_.size(), right_files_[0], right_.size());
+    if (packed_) return;
+    right_.emplace(right_files_, options.reading, ahead, true);
+    check_same_size(left_files_[0], left_.size(), right_files_[0], right_->size());
+    const double left = left_.info().rate, right = right_->info().rate;
+    if (left > 0 && right > 0 && std::abs(left - right) > 1e-3 * left && !options.quiet)
+      note(fmt::format(
+          "{} has {:.4g} frames per second, {} has {:.4g}: they are paired frame by frame, so that they "
+          "drift apart",
+          left_files_[0], left, right_files_[0], right));
   }
 
   /// Returns the next pair, or none at the end. If an image of one camera was skipped, so is the other camera's.
   /// Throws Error(invalid_argument) if only one camera has an image.
   std::optional<KnownFrames> next() {
-    std::optional<InputFrame> left = left_.next(), right = right_.next();
+    std::optional<InputFrame> left = left_.next(), right;
+    if (packed_) return split(std::move(left));
+    right = right_->next();
     while (left && right && left->index != right->index) {
       const bool is_left = left->index < right->index;
-      (is_left ? left : right) = (is_left ? left_ : right_).next();
+      (is_left ? left : right) = (is_left ? left_ : *right_).next();
     }
     say_notes();
     // The last images of one camera may have been skipped.
-    if (left.has_value() != right.has_value() && skips_ && !(left ? right_ : left_).notes().empty())
+    if (left.has_value() != right.has_value() && skips_ && !(left ? *right_ : left_).notes().empty())
       return {};
     if (left.has_value() != right.has_value())
       throw Error(
@@ -57,13 +67,13 @@ class PairFrames {
   /// Notes on both cameras' images.
   std::vector<std::string> notes() const {
     std::vector<std::string> all = left_.notes();
-    all.insert(all.end(), right_.notes().begin(), right_.notes().end());
+    if (right_) all.insert(all.end(), right_->notes().begin(), right_->notes().end());
     return all;
   }
 
   /// Returns the range that both cameras share.
   ValueRange range() const {
-    const ValueRange left = left_.range(), right = right_.range();
+    const ValueRange left = left_.range(), right = right_ ? right_->range() : left;
     return {std::min(left.black, right.black), std::max(left.white, right.white)};
   }
   /// Returns the number of pairs expected from the number of files; there are more if a file has several
@@ -75,10 +85,21 @@ class PairFrames {
  private:
   static constexpr int ahead = 2;
 
+  /// Returns both halves of a frame, or none at the end.
+  std::optional<KnownFrames> split(std::optional<InputFrame> frame) {
+    if (!frame) return {};
+    number_ = int(frame->index) + 1;
+    const std::string name = frame->name;
+    KnownFrames pair;
+    pair.add(std::move(*frame));
+    packed_.split(pair, name);
+    return pair;
+  }
+
   /// Prints new notes on the right camera's images, which is quiet because its range is that of the left one.
   void say_notes() {
-    for (; said_ < right_.notes().size(); ++said_)
-      if (!quiet_) note(right_.notes()[said_]);
+    for (; said_ < right_->notes().size(); ++said_)
+      if (!quiet_) note(right_->notes()[said_]);
   }
 
   /// Returns half of the files: the left (0) or the right (1) camera's. Throws UsageError.
@@ -93,8 +114,10 @@ class PairFrames {
     return {files.begin() + side * count / 2, files.begin() + (side + 1) * count / 2};
   }
 
+  const PackedViews packed_;
   const std::vector<std::string> left_files_, right_files_;
-  InputFrames left_, right_;
+  InputFrames left_;
+  std::optional<InputFrames> right_;  // none for frames that hold both views
   const bool quiet_, skips_;
   int count_ = 0, number_ = 0;
   std::size_t said_ = 0;  // notes of the right camera that are printed
@@ -106,7 +129,8 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
   constexpr const char* pairs = "pairs";
   options.refuse(!options.truth.truth.empty(), "--gt", pairs, "; parafield eval compares files");
   options.check_series_words(pairs);
-  check_series(options.outputs(), std::max<std::size_t>(options.images.size() / 2, 1), options.inputs());
+  check_series(options.outputs(), std::max<std::size_t>(options.images.size() / (options.packed ? 1 : 2), 1),
+               options.inputs());
   const Device device = options.device.device();
   const DeviceInfo info = describe_device(device);
 

@@ -29,15 +29,20 @@ namespace parafield {
 
 /// Reads a frame, gray or rgb, u8, u16 or f32:
 /// - PNG: 1 to 16 bits, gray, palette or RGB. Alpha is dropped; read_alpha reads it.
-/// - JPEG: 8 bits, gray or color, baseline or progressive. CMYK throws Error(unsupported).
-/// - TIFF and BigTIFF: gray or RGB of 1 to 16 bits, float32 or float64 (read as f32, values unchanged),
-///   palette, YCbCr of 8 bits; strips or tiles, with every compression that the installed libtiff supports.
-///   Alpha is dropped. CMYK and files with several images throw Error(unsupported); overviews and masks do
-///   not count as images.
+/// - JPEG: 8 bits, gray or color, baseline or progressive. CMYK becomes rgb, without a color profile.
+/// - TIFF and BigTIFF: gray or RGB of 1 to 16 bits; signed integers of 8 to 32 bits, unsigned ones of 32 bits
+///   and floats of 16 to 64 bits (read as f32, values unchanged); palette, YCbCr of 8 bits; strips or tiles,
+///   with every compression that the installed libtiff supports. Alpha is dropped. CMYK throws
+///   Error(unsupported). Overviews and masks do not count as images.
+/// - BMP: 1 to 32 bits, not compressed. Alpha is dropped.
+/// - WebP: single images, as rgb; alpha is dropped. EXR: one flat image of R, G and B, of Y, or of one
+///   channel, as f32 in the size of its display window, black outside its data. Each needs its library at run
+///   time, and throws Error(unsupported) without: libwebp and OpenEXR.
 /// - PGM and PPM, plain or raw. Values are scaled to 0..255 or 0..65535 if the file has another maximum.
 /// - PFM: f32, values unchanged. The absolute value of the file's scale is ignored.
-/// - .npy: a NumPy array of uint8, uint16, float32 or float64 (read as f32), in either byte order, height x
-///   width, height x width x 1 or height x width x 3, in C order. Values are unchanged.
+/// - .npy: a NumPy array, height x width, height x width x 1 or height x width x 3, in C order and either
+///   byte order: uint8, uint16, or int16, int32, uint32, float16, float32 or float64, which are read as f32.
+///   Values are unchanged.
 /// - NetCDF (classic or NetCDF-4, if the netCDF library is available: see netcdf.hpp): a variable with the
 ///   dimensions rows and columns, or time, rows and columns. Values are unpacked to f32; missing values are
 ///   NaN. If the coordinate of the rows is a latitude or a projection's y, the northernmost row comes first.
@@ -65,12 +70,33 @@ PARAFIELD_API void write_frame(const std::filesystem::path& path, const In<Frame
 /// Reads a flow field, px, without confidence:
 /// - Middlebury's .flo, in either byte order.
 /// - PFM of three channels (PF), in either byte order: u, v and a channel that is ignored.
-/// - .npy: a NumPy array of little-endian float32 or float64, height x width x 2, in C order.
+/// - .npy: a NumPy array of float16, float32 or float64, height x width x 2, in C order.
+/// - .npz of one field: arrays u and v, height x width, or flow, height x width x 2, and perhaps valid
+///   (bool). FlowReader reads files of several.
 /// - KITTI's RGB PNG of 16 bits: u, v = (value - 32768) / 64, the third channel is `valid`. Three zeros
 ///   become NaN.
 ///
-/// In the first three formats, flow with |u| or |v| > 1e9 or NaN is unknown, and its `valid` is 0.
+/// In all but the last format, flow with |u| or |v| > 1e9 or NaN is unknown, and its `valid` is 0.
 PARAFIELD_API FlowField read_flow(const std::filesystem::path& path);
+
+/// Reads the flow fields of a file in any order. A .npz file, as written by parafield-extract, may hold
+/// several: u and v are fields x height x width there. The others hold one.
+class PARAFIELD_API FlowReader {
+ public:
+  /// Reads the file into memory. Throws like read_flow.
+  explicit FlowReader(const std::filesystem::path& path);
+  ~FlowReader();
+  FlowReader(FlowReader&&) noexcept;
+  FlowReader& operator=(FlowReader&&) noexcept;
+
+  int count() const;
+  /// Returns the field `index`, from 0. Throws like read_flow.
+  FlowField read(int index) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
 
 /// Writes a flow field: .flo, .pfm, .npy (float32) or .png (KITTI). The first three store the flow of every
 /// pixel, but not `valid`. With `mark_invalid` they store 1e10, which readers take as unknown, where `valid`
@@ -81,8 +107,9 @@ PARAFIELD_API void write_flow(const std::filesystem::path& path, const In<FlowVi
                               bool mark_invalid = false);
 
 /// Reads a disparity field, px, without confidence:
-/// - PFM of one channel (Pf) and .npy (little-endian float32 or float64, height x width, C order): values
+/// - PFM of one channel (Pf) and .npy (float16, float32 or float64, height x width, C order): values
 ///   unchanged. A disparity that is not finite is unknown.
+/// - .npz: an array disparity or d, as in .npy, and perhaps valid (bool).
 /// - Gray PNG of 8 or 16 bits: value / `scale`. 0 means unknown and is read as infinity.
 ///
 /// Where the disparity is unknown, `valid` is 0. `scale` is the stored value of 1 px, which a PNG does not

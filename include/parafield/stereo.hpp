@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -100,6 +101,15 @@ PARAFIELD_API PairFindings examine_pair(const In<Frame>& left, const In<Frame>& 
 /// have no texture.
 PARAFIELD_API std::vector<std::string> pair_warnings(const PairFindings& findings, const RowAlignment& rows,
                                                      int disparities = 0);
+
+/// Where the views of a stereo camera are in one frame.
+enum class ViewLayout { side_by_side, over_under };
+
+/// Returns the left and the right view of a frame that holds both: the left one in the left or the upper
+/// half, or in the other one if `right_first`. They refer to the frame's pixels. Throws
+/// Error(invalid_argument) for a frame whose width or height is odd.
+PARAFIELD_API std::array<Frame, 2> split_views(const Frame& frame, ViewLayout layout,
+                                               bool right_first = false);
 
 /// Depths of the left image: focal_length * baseline / (d + offset), in the unit of `baseline`.
 /// `focal_length` is in px of the image. `offset`, in px, is how far the right camera's principal point lies

@@ -71,7 +71,8 @@ class PARAFIELD_API FrameSource {
   /// Opens an input and reads its first frame. `input` is
   /// - a picture of any format of read_frame. PGM, PPM and PFM images may follow one another, each with its
   ///   own format; a Y4M stream has any number of frames, and another stream may follow it; a NetCDF file
-  ///   yields its images one by one, in order of time, with the north up and the east to the right;
+  ///   yields its images one by one, in order of time, with the north up and the east to the right, and a TIFF
+  ///   file its pages;
   /// - a video file of any format that FFmpeg reads, or an address with :// (rtsp://...);
   /// - a camera (/dev/video0);
   /// - a pipe or socket, or "-" for standard input, with PGM, PPM, PFM, Y4M or a video that FFmpeg can read

@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <parafield/video.hpp>
@@ -67,6 +68,22 @@ class FrameIterator {
   }
 
   std::shared_ptr<Source> source_;
+};
+
+/// Iterates over the flow fields of a file.
+class FlowIterator {
+ public:
+  explicit FlowIterator(const Path& path) : reader_(unlocked([&] { return FlowReader(path); })) {}
+  int count() const { return reader_.count(); }
+  Field<Flow> next() {
+    const int index = next_++;
+    if (index >= reader_.count()) throw nb::stop_iteration();
+    return numpy_field<Flow>(unlocked([&] { return reader_.read(index); }));
+  }
+
+ private:
+  FlowReader reader_;
+  std::atomic<int> next_ = 0;  // threads may share an iterator
 };
 
 /// Converts arrays of points and colors, N x 3 each, to points of the library. Points are white if `colors`
@@ -157,7 +174,7 @@ void bind_files(nb::module_& module) {
       "An iterator over the frames of a file, a folder, a pattern like frame%04d.png, a video, a camera, a "
       "pipe or "
       "standard input (\"-\").\n\n"
-      "NetCDF, Y4M, PGM, PPM and PFM files may hold many frames, as may videos, if the package was built "
+      "NetCDF, TIFF, Y4M, PGM, PPM and PFM files may hold many frames, as may videos, if the package was built "
       "with "
       "FFmpeg. Each frame is an array as in read_frame. `variable` names the NetCDF variable with the "
       "images, if "
@@ -178,7 +195,7 @@ void bind_files(nb::module_& module) {
         return frame_array(frame);
       },
       "A frame: H x W or H x W x 3 (RGB), uint8, uint16 or float32.\n\n"
-      "Formats: PNG, JPEG, TIFF, PGM, PPM, PFM, .npy, NetCDF and Y4M with one frame.");
+      "Formats: PNG, JPEG, TIFF, BMP, WebP, EXR, PGM, PPM, PFM, .npy, NetCDF and Y4M with one frame.");
   define<"write_frame(path, frame) -> None">(
       module,
       [](const Path& path, nb::handle frame) {
@@ -189,7 +206,18 @@ void bind_files(nb::module_& module) {
       "No writer of this package leaves a half-written file.");
   define<"read_flow(path) -> FlowField">(
       module, [](const Path& path) { return numpy_field<Flow>(unlocked([&] { return read_flow(path); })); },
-      "Reads a flow field from .flo, PFM, .npy (H x W x 2) or KITTI's PNG. Its confidence is None.");
+      "Reads a flow field from .flo, PFM, .npy (H x W x 2), .npz or KITTI's PNG. Its confidence is None.\n\n"
+      "An .npz file has the arrays u and v, or flow, and perhaps valid. read_flows reads one of several fields.");
+  nb::class_<FlowIterator>(module, "FlowIterator", "Flow fields of a file: see read_flows.")
+      .def(
+          "__iter__", [](nb::handle self) { return nb::borrow(self); },
+          nb::sig("def __iter__(self) -> FlowIterator"))
+      .def("__len__", &FlowIterator::count, "The number of fields in the file.")
+      .def("__next__", &FlowIterator::next, nb::sig("def __next__(self) -> FlowField"));
+  define<"read_flows(path) -> FlowIterator">(
+      module, [](const Path& path) { return new FlowIterator(path); },
+      "An iterator over the flow fields of a file. An .npz file of parafield-extract may hold several, the other "
+      "formats of read_flow hold one.");
   define<"write_flow(path, flow, *, mark_invalid: bool = False) -> None">(
       module,
       [](const Path& path, nb::handle flow, bool mark_invalid) {
@@ -204,7 +232,8 @@ void bind_files(nb::module_& module) {
       [](const Path& path, float scale) {
         return numpy_field<Stereo>(unlocked([&] { return read_disparity(path, scale); }));
       },
-      "Reads a disparity field from PFM, .npy or a gray PNG. Its confidence is None.\n\n"
+      "Reads a disparity field from PFM, .npy, .npz (the array disparity or d) or a gray PNG. Its confidence is "
+      "None.\n\n"
       "`scale` is the value of 1 px in a PNG; 0 means 256 for 16 bits (KITTI). An 8-bit PNG needs it.");
   define<"write_disparity(path, disparity, scale: float = 256, *, mark_invalid: bool = False) -> None">(
       module,

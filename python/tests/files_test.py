@@ -69,6 +69,31 @@ def test_flow(extension, flow, path_of):
     assert np.array_equal(pf.read_flow(path).valid, flow.valid)
 
 
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_flows_of_an_archive(save, tmp_path):
+    u = np.arange(24, dtype=np.float16).reshape(3, 2, 4) / 4
+    valid = np.ones(u.shape, bool)
+    valid[1, 0, 2] = False
+    save(tmp_path / "video.npz", u=u, v=-u, valid=valid, info="{}")
+    flows = pf.read_flows(tmp_path / "video.npz")
+    assert len(flows) == 3
+    for i, flow in enumerate(flows):
+        assert np.array_equal(flow.uv[0], u[i]) and np.array_equal(flow.uv[1], -u[i])
+        assert np.array_equal(flow.valid, valid[i])
+    with pytest.raises(pf.Error, match="holds 3 flow fields"):
+        pf.read_flow(tmp_path / "video.npz")
+    save(tmp_path / "one.npz", flow=np.stack([u[0], -u[0]], -1))
+    assert np.array_equal(pf.read_flow(tmp_path / "one.npz").uv[0], u[0])
+    assert len(pf.read_flows(tmp_path / "one.npz")) == 1
+
+
+def test_half_floats(tmp_path):
+    values = np.array([[0, 0.25, -3], [2048, 1e-7, 65504]], np.float16)
+    np.save(tmp_path / "a.npy", values)
+    assert np.array_equal(pf.read_frame(tmp_path / "a.npy"), values.astype(np.float32))
+    assert np.array_equal(pf.read_disparity(tmp_path / "a.npy").d, values.astype(np.float32))
+
+
 @pytest.mark.parametrize("extension", ["pfm", "npy", "png"])
 def test_disparity(extension, disparity, path_of):
     path = path_of(f"d.{extension}")

@@ -36,6 +36,18 @@ inline double load_double(const std::uint8_t* p, std::endian order = std::endian
   return std::bit_cast<double>(load_u32(p + low, order) | std::uint64_t(load_u32(p + 4 - low, order)) << 32);
 }
 
+inline std::uint16_t load_u16(const std::uint8_t* p, std::endian order = std::endian::little) {
+  return std::uint16_t(order == std::endian::little ? p[0] | p[1] << 8 : p[1] | p[0] << 8);
+}
+/// The value of a half-precision float (IEEE 754 binary16).
+inline float float_of_half(std::uint16_t half) {
+  const std::uint32_t sign = (half & 0x8000u) << 16, magnitude = half & 0x7fffu;
+  // The power of two moves the exponent to its place, also for subnormal numbers.
+  const float value = magnitude < 0x7c00 ? std::bit_cast<float>(magnitude << 13) * 0x1p112f
+                                         : std::bit_cast<float>(0x7f800000 | (magnitude & 0x3ff) << 13);
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) | sign);
+}
+
 /// Reads a number that takes up the whole text, with a decimal point in every locale. Returns whether it is
 /// one.
 template <class T>

@@ -15,7 +15,10 @@ constexpr Format formats[] = {
      [](ByteSpan bytes) { return decode_png(bytes); }, note_png},
     {Content::jpeg, "JPEG", "an image", [](ByteSpan bytes) { return starts_with(bytes, "\xff\xd8\xff"); },
      decode_jpeg, note_jpeg},
-    {Content::tiff, "TIFF", "an image", is_tiff, decode_tiff},
+    {Content::tiff, "TIFF", "an image", is_tiff},
+    {Content::bmp, "BMP", "an image", is_bmp, decode_bmp},
+    {Content::webp, "WebP", "an image", is_webp, decode_webp},
+    {Content::exr, "EXR", "an image", is_exr, decode_exr},
     {Content::netcdf, "NetCDF", "an image sequence", is_netcdf},
     {Content::pnm, "PGM or PPM", "an image", is_pnm},
     {Content::pfm, "PFM", "an image", is_pfm},
@@ -23,6 +26,7 @@ constexpr Format formats[] = {
     {Content::flo, ".flo", "a flow field", is_flo},
     {Content::npy, ".npy", "an array", [](ByteSpan bytes) { return starts_with(bytes, "\x93NUMPY"); },
      decode_npy},
+    {Content::npz, ".npz", "arrays", [](ByteSpan bytes) { return starts_with(bytes, "PK\3\4"); }},
 };
 
 }  // namespace

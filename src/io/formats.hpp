@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -19,7 +20,7 @@ class ByteStream;
 /// overflow.
 inline constexpr int max_side = 1'000'000;
 
-enum class Content { png, jpeg, tiff, netcdf, pnm, pfm, y4m, flo, npy, unknown };
+enum class Content { png, jpeg, tiff, bmp, webp, exr, netcdf, pnm, pfm, y4m, flo, npy, npz, unknown };
 
 /// A kind of content.
 struct Format {
@@ -71,9 +72,29 @@ std::string note_jpeg(ByteSpan bytes);
 FrameBuffer decode_jpeg(ByteSpan bytes);
 Bytes encode_jpeg(const Frame& frame);  ///< u8. Throws Error(unsupported) without libjpeg
 
+/// The images of a file, one after the other.
+class Images {
+ public:
+  virtual ~Images() = default;
+  virtual bool has_next() const = 0;
+  virtual FrameBuffer next() = 0;
+};
+
 bool is_tiff(ByteSpan bytes);
-/// Decodes a frame, turned as the file says. Throws Error(unsupported) without libtiff.
-FrameBuffer decode_tiff(ByteSpan bytes);
+/// Opens the images of a file in full resolution, turned as the file says. `bytes` must outlive them. Throws
+/// Error(unsupported) without libtiff.
+std::unique_ptr<Images> open_tiff(ByteSpan bytes);
+
+bool is_bmp(ByteSpan bytes);
+FrameBuffer decode_bmp(ByteSpan bytes);
+
+bool is_webp(ByteSpan bytes);
+/// Decodes a frame. Throws Error(unsupported) if libwebp cannot be loaded.
+FrameBuffer decode_webp(ByteSpan bytes);
+
+bool is_exr(ByteSpan bytes);
+/// Decodes a frame of f32. Throws Error(unsupported) if OpenEXR's library cannot be loaded.
+FrameBuffer decode_exr(ByteSpan bytes);
 
 /// EXIF's orientation, 1 to 8, from a TIFF structure. 1 (as stored) if the structure is damaged or has none.
 int exif_orientation(ByteSpan tiff);

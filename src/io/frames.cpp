@@ -24,13 +24,14 @@ bool is_stream_format(Content content) {
 FrameStream::~FrameStream() = default;
 
 Content FrameStream::upcoming() {
-  for (const std::size_t count : {3, 10})
+  // All formats that cannot be read from a pipe may need more bytes.
+  for (const std::size_t count : {std::size_t(3), std::size_t(10), bytes_.left() ? recognized_by : 10})
     if (const Content content = content_of(bytes_.peek(count)); content != Content::unknown) return content;
   return Content::unknown;
 }
 
 bool FrameStream::has_next() {
-  if (netcdf_) return netcdf_->has_next();
+  if (images_) return images_->has_next();
   if (y4m_ && !starts_with(bytes_.peek(5), "YUV4M")) return y4m_->has_next();
   if (count_ > 0 && !is_stream_format(content_)) return false;
   if (count_ > 0) skip_space(bytes_);
@@ -38,8 +39,12 @@ bool FrameStream::has_next() {
   content_ = upcoming();
   y4m_.reset();
   if (content_ == Content::netcdf && bytes_.left()) {
-    netcdf_ = open_netcdf(bytes_.mapped_rest(), choice_);
-    return netcdf_->has_next();
+    images_ = open_netcdf(bytes_.mapped_rest(), choice_);
+    return images_->has_next();
+  }
+  if (content_ == Content::tiff && bytes_.left()) {
+    images_ = open_tiff(bytes_.rest());
+    return true;
   }
   if (content_ != Content::y4m) return true;
   y4m_.emplace(bytes_, gray_);
@@ -50,14 +55,16 @@ bool FrameStream::has_next() {
 void FrameStream::read(FrameBuffer& frame) {
   if (y4m_) return y4m_->next(frame);
   frame = [&] {
-    if (netcdf_) return netcdf_->next();
+    if (images_) return images_->next();
     if (content_ == Content::pnm) return read_pnm(bytes_);
     if (content_ == Content::pfm) return read_pfm(bytes_);
     const Format* const format = format_of(content_);
-    if (content_ != Content::netcdf && (!format || !format->decode || count_ > 0))
+    const bool has_images = content_ == Content::netcdf || content_ == Content::tiff;
+    if (!has_images && (!format || !format->decode || count_ > 0))
       fail_content(bytes_.peek(recognized_by), "an image",
-                   bytes_.left() && count_ == 0 ? "PNG, JPEG, TIFF, PGM, PPM, PFM, .npy or Y4M"
-                                                : "PGM, PPM, PFM or Y4M",
+                   bytes_.left() && count_ == 0
+                       ? "PNG, JPEG, TIFF, BMP, WebP, EXR, PGM, PPM, PFM, .npy or Y4M"
+                       : "PGM, PPM, PFM or Y4M",
                    bytes_.what());
     if (!bytes_.left())
       fail_unsupported(format->name, " cannot be read from a pipe; PGM, PPM, PFM and Y4M can");
@@ -77,7 +84,7 @@ bool FrameStream::next(FrameBuffer& frame) {
     ++count_;
     return true;
   } catch (const Error& error) {
-    if (bytes_.left() && count_ == 0 && !y4m_ && !netcdf_) throw;
+    if (bytes_.left() && count_ == 0 && !y4m_ && content_ != Content::netcdf) throw;
     fail(error.code(), "frame ", count_ + 1, ": ", error.what());
   }
 }
@@ -91,8 +98,8 @@ std::optional<FrameBuffer> FrameStream::next() {
 FrameBuffer FrameStream::only() {
   std::optional<FrameBuffer> frame = next();
   if (!frame) fail_format("holds no frame");
-  if (netcdf_ ? !netcdf_->has_next() : !is_stream_format(content_)) return std::move(*frame);
-  if (netcdf_) fail_format("holds more than one frame; FrameSource reads one after the other");
+  if (images_ ? !images_->has_next() : !is_stream_format(content_)) return std::move(*frame);
+  if (images_) fail_format("holds more than one frame; FrameSource reads one after the other");
   if (!y4m_) skip_space(bytes_);
   if (bytes_.look() < 0) return std::move(*frame);
   if (y4m_ ? y4m_->has_next() : is_stream_format(upcoming()))

@@ -41,7 +41,7 @@ class PARAFIELD_API FrameStream {
   const NetcdfChoice choice_;
   const bool gray_;
   std::optional<Y4mReader> y4m_;
-  std::unique_ptr<NetcdfImages> netcdf_;
+  std::unique_ptr<Images> images_;  // of a NetCDF or TIFF file
   Content content_ = Content::unknown;
   std::string note_;
   std::int64_t count_ = 0;  // frames read

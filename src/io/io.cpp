@@ -5,6 +5,7 @@
 
 #include "io/floats.hpp"
 #include "io/frames.hpp"
+#include "io/npz.hpp"
 
 namespace parafield {
 namespace io {
@@ -28,7 +29,14 @@ FlowField decode_flow(ByteSpan bytes) {
   if (content == Content::png) return decode_kitti(bytes);
   if (content == Content::flo) return flow_of(open_flo(bytes));
   if (content == Content::npy) return flow_of(open_npy(bytes, 2));
-  if (content != Content::pfm) fail_content(bytes, "a flow field", ".flo, PFM, .npy or KITTI flow (PNG)");
+  if (content == Content::npz) {
+    const NpzFlows flows(bytes);
+    if (flows.count() > 1)
+      fail_format("holds ", flows.count(), " flow fields; FlowReader reads one after the other");
+    return flows(0);
+  }
+  if (content != Content::pfm)
+    fail_content(bytes, "a flow field", ".flo, PFM, .npy, .npz or KITTI flow (PNG)");
   const Floats floats = open_pfm(bytes);
   if (floats.channels != 3)
     fail_format(
@@ -39,10 +47,11 @@ FlowField decode_flow(ByteSpan bytes) {
 DisparityField decode_disparity(ByteSpan bytes, float scale) {
   const Content content = content_of(bytes);
   if (content == Content::png) return decode_png_disparity(bytes, scale);
+  if (content == Content::npz) return decode_npz_disparity(bytes);
   if (content != Content::pfm && content != Content::npy)
-    fail_content(bytes,
-                 content == Content::pnm ? "disparities; they are PFM, .npy or gray PNG" : "disparities",
-                 "PFM, .npy or PNG");
+    fail_content(
+        bytes, content == Content::pnm ? "disparities; they are PFM, .npy, .npz or gray PNG" : "disparities",
+        "PFM, .npy, .npz or PNG");
   const Floats floats = content == Content::pfm ? open_pfm(bytes) : open_npy(bytes, 1);
   if (floats.channels != 1)
     fail_format("a PFM file of three channels (PF), not disparities, which have one (Pf)");
@@ -64,6 +73,32 @@ FrameBuffer read_frame(const std::filesystem::path& path, std::string* note) {
 
 FlowField read_flow(const std::filesystem::path& path) {
   return io::naming(path, [&] { return io::decode_flow(io::read_content(path)); });
+}
+
+struct FlowReader::Impl {
+  std::filesystem::path path;
+  io::Bytes bytes;
+  std::optional<io::NpzFlows> flows = {};
+};
+
+FlowReader::FlowReader(const std::filesystem::path& path) {
+  io::naming(path, [&] {
+    impl_.reset(new Impl{path, io::read_content(path)});
+    if (io::content_of(impl_->bytes) == io::Content::npz) impl_->flows.emplace(impl_->bytes);
+  });
+}
+FlowReader::~FlowReader() = default;
+FlowReader::FlowReader(FlowReader&&) noexcept = default;
+FlowReader& FlowReader::operator=(FlowReader&&) noexcept = default;
+
+int FlowReader::count() const { return impl_->flows ? impl_->flows->count() : 1; }
+
+FlowField FlowReader::read(int index) const {
+  return io::naming(impl_->path, [&] {
+    if (index < 0 || index >= count())
+      fail_value("flow field ", index, " does not exist; the file holds ", count(), ", numbered from 0");
+    return impl_->flows ? (*impl_->flows)(index) : io::decode_flow(impl_->bytes);
+  });
 }
 
 DisparityField read_disparity(const std::filesystem::path& path, float scale) {
@@ -113,6 +148,7 @@ FileKind file_kind(const std::filesystem::path& path) {
     if (content == io::Content::flo) return FileKind::flow;
     if (content == io::Content::pfm) return io::is_pfm_of_flow(head) ? FileKind::flow : FileKind::disparity;
     if (content == io::Content::npy) return io::kind_of_npy(head);
+    if (content == io::Content::npz) return io::kind_of_npz(io::read_file(path));
     if (content != io::Content::png) return FileKind::frame;
     // If the header is damaged, the reader reports it.
     try {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// JPEG (ITU-T T.81) through libjpeg. It reads baseline and progressive files, gray or color of 8 bits, and
-// writes baseline files.
+// JPEG (ITU-T T.81) through libjpeg. It reads baseline and progressive files, gray, color or CMYK of 8 bits,
+// and writes baseline files.
 #include "io/formats.hpp"
 
 #ifdef PARAFIELD_HAS_JPEG
@@ -145,14 +145,27 @@ bool has_all_scans(jpeg_decompress_struct& jpeg) {
   return true;
 }
 
-bool read_pixels(Reader& reader, View<std::uint8_t> rows) {
+/// Converts a row of cyan, magenta, yellow and black. Adobe's programs store the light that is left of each,
+/// others store the ink.
+void convert_cmyk(const std::uint8_t* cmyk, bool stores_light, int width, std::uint8_t* rgb) {
+  const int flip = stores_light ? 0 : 255;
+  for (int x = 0; x < width; ++x, cmyk += 4)
+    for (int c = 0; c < 3; ++c) *rgb++ = std::uint8_t(((cmyk[c] ^ flip) * (cmyk[3] ^ flip) + 127) / 255);
+}
+
+/// `cmyk` holds a row of four colors, if the file has them.
+bool read_pixels(Reader& reader, View<std::uint8_t> rows, std::uint8_t* cmyk) {
   jpeg_decompress_struct& jpeg = reader.jpeg;
   if (setjmp(reader.target)) return false;
-  jpeg.out_color_space = jpeg.num_components == 1 ? JCS_GRAYSCALE : JCS_RGB;
+  jpeg.out_color_space = jpeg.num_components == 1   ? JCS_GRAYSCALE
+                         : jpeg.num_components == 4 ? JCS_CMYK
+                                                    : JCS_RGB;
   jpeg_start_decompress(&jpeg);
   while (jpeg.output_scanline < jpeg.output_height) {
-    JSAMPROW row = rows.row(int(jpeg.output_scanline));
+    const int y = int(jpeg.output_scanline);
+    JSAMPROW row = cmyk ? cmyk : rows.row(y);
     jpeg_read_scanlines(&jpeg, &row, 1);
+    if (cmyk) convert_cmyk(cmyk, jpeg.saw_Adobe_marker, int(jpeg.output_width), rows.row(y));
   }
   if (reader.ended && !has_all_scans(jpeg)) return false;
   jpeg_finish_decompress(&jpeg);
@@ -164,10 +177,10 @@ bool read_pixels(Reader& reader, View<std::uint8_t> rows) {
 void check_header(const jpeg_decompress_struct& jpeg, std::size_t file_bytes) {
   const bool gray = jpeg.num_components == 1 && jpeg.jpeg_color_space == JCS_GRAYSCALE,
              color = jpeg.num_components == 3 &&
-                     (jpeg.jpeg_color_space == JCS_YCbCr || jpeg.jpeg_color_space == JCS_RGB);
-  if (jpeg.num_components == 4)
-    fail_unsupported("a JPEG file with CMYK colors is not supported; gray and RGB are");
-  if (!gray && !color)
+                     (jpeg.jpeg_color_space == JCS_YCbCr || jpeg.jpeg_color_space == JCS_RGB),
+             cmyk = jpeg.num_components == 4 &&
+                    (jpeg.jpeg_color_space == JCS_YCCK || jpeg.jpeg_color_space == JCS_CMYK);
+  if (!gray && !color && !cmyk)
     fail_unsupported("a JPEG file of ", jpeg.num_components, " channels of unknown color is not supported");
   if (jpeg.data_precision != 8)
     fail_unsupported("a JPEG file of ", jpeg.data_precision, " bits is not supported; 8 bits are");
@@ -226,8 +239,10 @@ FrameBuffer decode_jpeg(ByteSpan bytes) {
   check_header(reader.jpeg, bytes.size());
   const int orientation = orientation_of(reader.jpeg);
   FrameBuffer frame({int(reader.jpeg.image_width), int(reader.jpeg.image_height)},
-                    integer_format(reader.jpeg.num_components == 3, false));
-  if (!read_pixels(reader, values_of<std::uint8_t>(frame))) reader.fail_damaged();
+                    integer_format(reader.jpeg.num_components > 1, false));
+  Bytes cmyk(reader.jpeg.num_components == 4 ? 4 * std::size_t(frame.size().width) : 0);
+  if (!read_pixels(reader, values_of<std::uint8_t>(frame), cmyk.empty() ? nullptr : cmyk.data()))
+    reader.fail_damaged();
   return turned(std::move(frame), orientation);
 }
 

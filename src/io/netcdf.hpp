@@ -16,12 +16,7 @@ struct NetcdfChoice {
 
 /// The images of a NetCDF file in memory: of a variable with rows and columns in any order, and possibly time,
 /// in order of time and with the north up. Values are unpacked to f32; missing values are NaN.
-class NetcdfImages {
- public:
-  virtual ~NetcdfImages() = default;
-  virtual bool has_next() const = 0;
-  virtual FrameBuffer next() = 0;
-};
+class NetcdfImages : public Images {};
 
 /// Opens a file, whose bytes must outlive the images. Throws Error(format), Error(invalid_argument) for a
 /// variable or level that is missing or wrong, Error(unsupported) without the netCDF library.

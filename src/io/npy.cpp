@@ -2,23 +2,17 @@
 // NumPy's .npy: "\x93NUMPY", a version, the length of the header, the header, and the values of the array.
 // The header is a Python dictionary with type, order and shape (numpy.lib.format, versions 1.0 to 3.0). Flow
 // is height x width x 2, a disparity field height x width, a frame height x width or height x width x 1 or 3.
+#include "io/npy.hpp"
+
 #include <algorithm>
 #include <optional>
 
-#include "io/floats.hpp"
 #include "io/pixels.hpp"
 
 namespace parafield::io {
 namespace {
 
 constexpr std::string_view signature = "\x93NUMPY";
-
-struct Npy {
-  std::string type;
-  bool fortran_order;
-  std::vector<std::int64_t> shape;
-  ByteSpan values = {};  // all bytes after the header
-};
 
 /// Parses only the subset of Python that NumPy writes.
 class HeaderReader {
@@ -113,11 +107,48 @@ class HeaderReader {
   std::size_t at_ = 0;
 };
 
+[[noreturn]] void fail_fortran_order(const char* what) {
+  fail_format("an array in Fortran order is not supported; save numpy.ascontiguousarray(", what, ")");
+}
+
+bool is_image(const std::vector<std::int64_t>& shape) {
+  return shape.size() == 2 || (shape.size() == 3 && (shape[2] == 1 || shape[2] == 3));
+}
+
+/// Type of a value: its letter and size ("u2"), and its byte order.
+struct ValueType {
+  std::string_view name;
+  std::endian order;
+
+  explicit ValueType(std::string_view type)
+      : name(type.substr(std::min<std::size_t>(type.size(), 1))),
+        order(type.starts_with('>') ? std::endian::big : std::endian::little) {
+    if (!type.starts_with('<') && !type.starts_with('>') && type != "|u1") name = {};
+  }
+  bool is_pixel() const { return name == "u1" || name == "u2"; }
+};
+
+std::optional<Number> number_of(std::string_view name) {
+  if (name == "f2") return Number::f16;
+  if (name == "f4") return Number::f32;
+  if (name == "f8") return Number::f64;
+  if (name == "i2") return Number::i16;
+  if (name == "i4") return Number::i32;
+  if (name == "u4") return Number::u32;
+  return {};
+}
+
+bool is_float(const Number& type) {
+  return type == Number::f16 || type == Number::f32 || type == Number::f64;
+}
+
+}  // namespace
+
 std::string shape_text(const std::vector<std::int64_t>& shape) {
   return shape.empty() ? "a single value" : joined(shape, " x ");
 }
 
-Npy read_header(ByteSpan bytes) {
+Npy read_npy(ByteSpan bytes) {
   // The length has two bytes in version 1, and four in later versions, which allow longer headers and names
   // in UTF-8.
   const int version = bytes.size() > 6 ? bytes[6] : 1;
@@ -135,70 +166,47 @@ Npy read_header(ByteSpan bytes) {
   return npy;
 }
 
-[[noreturn]] void fail_fortran_order(const char* what) {
-  fail_format("an array in Fortran order is not supported; save numpy.ascontiguousarray(", what, ")");
-}
-
-/// Throws Error(format) if a side is not in 1..max_side or the number of bytes does not match the shape.
-void check_array(const Npy& npy, const char* what, int channels, int value_bytes) {
-  const auto& shape = npy.shape;
-  if (shape[0] < 1 || shape[1] < 1 || shape[0] > max_side || shape[1] > max_side)
-    fail_format("an array of ", shape_text(shape), "; each side of ", what, " is 1 to ", max_side);
-  const std::int64_t needed = std::int64_t(channels) * value_bytes * shape[0] * shape[1];
+void check_npy(const Npy& npy, const char* what, std::int64_t count, int channels, int value_bytes) {
+  const std::int64_t height = npy.shape[count < 0 ? 0 : 1], width = npy.shape[count < 0 ? 1 : 2];
+  if (npy.fortran_order) fail_fortran_order(what);
+  if (height < 1 || width < 1 || height > max_side || width > max_side)
+    fail_format("an array of ", shape_text(npy.shape), "; each side of the ", what, " is 1 to ", max_side);
+  constexpr std::int64_t most = 100'000;  // the number of bytes cannot overflow
+  if (count == 0 || count > most)
+    fail_format("an array of ", shape_text(npy.shape), "; it should hold 1 to ", most, " fields");
+  const std::int64_t needed = channels * value_bytes * height * width * (count < 0 ? 1 : count);
   if (npy.values.size() != std::uint64_t(needed))
-    fail_format("an array of ", shape_text(shape), " needs ", needed,
+    fail_format("an array of ", shape_text(npy.shape), " needs ", needed,
                 " bytes after the header, the file has ", npy.values.size());
 }
 
-bool is_image(const std::vector<std::int64_t>& shape) {
-  return shape.size() == 2 || (shape.size() == 3 && (shape[2] == 1 || shape[2] == 3));
-}
-
-/// Type of a value: its letter and size ("u2"), and its byte order.
-struct ValueType {
-  std::string_view name;
-  std::endian order;
-
-  explicit ValueType(std::string_view type)
-      : name(type.substr(std::min<std::size_t>(type.size(), 1))),
-        order(type.starts_with('>') ? std::endian::big : std::endian::little) {
-    if (!type.starts_with('<') && !type.starts_with('>') && type != "|u1") name = {};
-  }
-  bool is_integer() const { return name == "u1" || name == "u2"; }
-  bool is_float() const { return name == "f4" || name == "f8"; }
-};
-
-}  // namespace
-
 FileKind kind_of_npy(ByteSpan bytes) try {
-  const Npy npy = read_header(bytes);
-  const bool is_frame = is_image(npy.shape) && (npy.shape.size() == 3 || ValueType(npy.type).is_integer());
+  const Npy npy = read_npy(bytes);
+  const std::optional<Number> number = number_of(ValueType(npy.type).name);
+  const bool is_frame = is_image(npy.shape) && (npy.shape.size() == 3 || !number || !is_float(*number));
   return is_frame ? FileKind::frame : npy.shape.size() == 2 ? FileKind::disparity : FileKind::flow;
 } catch (const Error&) {
   return FileKind::flow;
 }
 
 FrameBuffer decode_npy(ByteSpan bytes) {
-  const Npy npy = read_header(bytes);
+  const Npy npy = read_npy(bytes);
   const ValueType type(npy.type);
+  const std::optional<Number> number = number_of(type.name);
   if (!is_image(npy.shape))
     fail_format("an array of ", shape_text(npy.shape),
                 ", not an image; an image is height x width, height x width x 1 or height x width x 3");
-  if (!type.is_integer() && !type.is_float())
+  if (!type.is_pixel() && !number)
     fail_unsupported("an array of type '", npy.type,
-                     "' is not supported as an image; uint8, uint16, float32 and float64 are");
-  if (npy.fortran_order) fail_fortran_order("image");
+                     "' is not supported as an image; 8-, 16- and 32-bit integers and floats are");
   const bool rgb = npy.shape.size() == 3 && npy.shape[2] == 3;
   const int count = rgb ? 3 : 1, value_bytes = type.name[1] - '0';
-  check_array(npy, "an image", count, value_bytes);
+  check_npy(npy, "image", -1, count, value_bytes);
   const Size size{int(npy.shape[1]), int(npy.shape[0])};
   check_pixels("an array", size.width, size.height);
-  if (type.is_float())
-    return frame_of({.size = size,
-                     .channels = count,
-                     .values = npy.values.data(),
-                     .order = type.order,
-                     .value_bytes = value_bytes});
+  if (number)
+    return frame_of(
+        {.size = size, .channels = count, .values = npy.values.data(), .order = type.order, .type = *number});
   FrameBuffer frame(size, integer_format(rgb, value_bytes == 2));
   ByteStream values(npy.values);
   read_rows(values, rows_of(frame));
@@ -206,24 +214,31 @@ FrameBuffer decode_npy(ByteSpan bytes) {
   return frame;
 }
 
-Floats open_npy(ByteSpan bytes, int channels) {
-  const Npy npy = read_header(bytes);
-  const bool is_flow = channels == 2;
-  const char* what = is_flow ? "flow" : "disparity";
-  const std::string should = text(", not ", what, "; ", what, " is little-endian float32 or float64, ",
-                                  is_flow ? "height x width x 2" : "height x width");
-  if (npy.type != "<f4" && npy.type != "<f8") fail_format("an array of type '", npy.type, "'", should);
-  if (npy.fortran_order) fail_fortran_order(what);
+Planes planes_of(ByteSpan bytes, int channels, bool several) {
+  const char* const what = channels == 2 || several ? "flow" : "disparity";
+  const Npy npy = read_npy(bytes);
   const auto& shape = npy.shape;
-  if (is_flow ? shape.size() != 3 || shape[2] != 2 : shape.size() != 2)
+  const ValueType type(npy.type);
+  const std::optional<Number> number = number_of(type.name);
+  const std::string should = text(", not ", what, "; ", what, " is float16, float32 or float64, ",
+                                  channels == 2 ? "height x width x 2" : "height x width");
+  if (!number || !is_float(*number)) fail_format("an array of type '", npy.type, "'", should);
+  const std::size_t axes = channels == 2 ? 3 : 2;
+  if ((shape.size() != axes && !(several && shape.size() == axes + 1)) ||
+      (channels == 2 && shape.back() != 2))
     fail_format("an array of ", shape_text(shape), should);
-  const int value_bytes = npy.type == "<f4" ? 4 : 8;
-  check_array(npy, what, channels, value_bytes);
-  return {.size = {int(shape[1]), int(shape[0])},
-          .channels = channels,
-          .values = npy.values.data(),
-          .value_bytes = value_bytes};
+  const std::int64_t count = shape.size() == axes ? -1 : shape[0];
+  check_npy(npy, what, count, channels, bytes_of(*number));
+  const std::size_t first = count < 0 ? 0 : 1;
+  return {.first = {.size = {int(shape[first + 1]), int(shape[first])},
+                    .channels = channels,
+                    .values = npy.values.data(),
+                    .order = type.order,
+                    .type = *number},
+          .count = count < 0 ? 1 : int(count)};
 }
+
+Floats open_npy(ByteSpan bytes, int channels) { return planes_of(bytes, channels, false).first; }
 
 std::string npy_header(Size size, int channels) {
   constexpr std::size_t alignment = 64;

@@ -57,7 +57,7 @@ struct PlainRow {
 class Decoder {
  public:
   Decoder(Reader& reader, const Layout& layout) : reader_(reader), layout_(layout) {
-    if (!layout.is_float()) make_tables();
+    if (!layout.becomes_float()) make_tables();
   }
 
   FrameBuffer decode() {
@@ -79,7 +79,7 @@ class Decoder {
 
  private:
   PixelFormat pixel_format() const {
-    if (layout_.is_float()) return layout_.is_rgb() ? PixelFormat::rgb_f32 : PixelFormat::gray_f32;
+    if (layout_.becomes_float()) return layout_.is_rgb() ? PixelFormat::rgb_f32 : PixelFormat::gray_f32;
     return integer_format(layout_.is_rgb(), layout_.bits > 8 && !layout_.is_palette());
   }
 
@@ -126,10 +126,8 @@ class Decoder {
     for (int row = 0; row < rows; ++row) {
       const std::uint8_t* const data = block_.get() + std::uint64_t(row) * layout_.row_bytes;
       const Place to{x, y + row, width, plane};
-      if (layout_.bits == 64)
-        put<float>(PlainRow<double>{data}, to, [](double value) { return float(value); });
-      else if (layout_.bits == 32)
-        put<float>(PlainRow<float>{data}, to, [](float value) { return value; });
+      if (layout_.becomes_float())
+        put_floats(data, to);
       else if (layout_.bits == 16)
         put_integers(PlainRow<std::uint16_t>{data}, to);
       else if (layout_.bits == 8)
@@ -143,6 +141,22 @@ class Decoder {
   struct Place {
     int x, y, width, plane;
   };
+
+  void put_floats(const std::uint8_t* data, const Place& to) {
+    const auto put_all = [&]<class T>(T) {
+      put<float>(PlainRow<T>{data}, to, [](T value) { return float(value); });
+    };
+    if (layout_.is_float() && layout_.bits == 16)
+      put<float>(PlainRow<std::uint16_t>{data}, to, float_of_half);
+    else if (layout_.is_float())
+      layout_.bits == 64 ? put_all(double()) : put_all(float());
+    else if (!layout_.is_signed())
+      put_all(std::uint32_t());
+    else if (layout_.bits == 32)
+      put_all(std::int32_t());
+    else
+      layout_.bits == 16 ? put_all(std::int16_t()) : put_all(std::int8_t());
+  }
 
   template <class Row>
   void put_integers(const Row& row, const Place& to) {
@@ -211,16 +225,35 @@ FrameBuffer decode_ycbcr(Reader& reader, const Layout& layout) {
 
 }  // namespace
 
-FrameBuffer decode_tiff(ByteSpan bytes) {
-  Reader reader(bytes);
-  const Layout layout = tiff::open_image(reader);
-  return turned(layout.is_ycbcr() ? decode_ycbcr(reader, layout) : Decoder(reader, layout).decode(),
-                layout.orientation);
-}
+namespace {
+
+class TiffImages : public Images {
+ public:
+  explicit TiffImages(ByteSpan bytes) : reader_(bytes), has_next_(tiff::first_image(reader_)) {
+    if (!has_next_) fail_format("a TIFF file without an image in full resolution");
+  }
+  bool has_next() const override { return has_next_; }
+  FrameBuffer next() override {
+    const Layout layout = tiff::layout_of_image(reader_);
+    FrameBuffer frame =
+        turned(layout.is_ycbcr() ? decode_ycbcr(reader_, layout) : Decoder(reader_, layout).decode(),
+               layout.orientation);
+    has_next_ = tiff::next_image(reader_);
+    return frame;
+  }
+
+ private:
+  Reader reader_;
+  bool has_next_;
+};
+
+}  // namespace
+
+std::unique_ptr<Images> open_tiff(ByteSpan bytes) { return std::make_unique<TiffImages>(bytes); }
 
 #else
 
-FrameBuffer decode_tiff(ByteSpan) {
+std::unique_ptr<Images> open_tiff(ByteSpan) {
   fail_unsupported("TIFF files cannot be read: parafield was built without libtiff 4.5");
 }
 

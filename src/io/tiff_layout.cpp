@@ -50,22 +50,6 @@ bool is_image(TIFF* tiff) {
   return !TIFFGetField(tiff, TIFFTAG_OSUBFILETYPE, &old_kind) || old_kind != OFILETYPE_REDUCEDIMAGE;
 }
 
-/// Chooses the only image of the file.
-void find_image(Reader& reader) {
-  constexpr int most_counted = 1000;
-  int count = 0;
-  tdir_t found = 0;
-  do {
-    if (is_image(reader.tiff) && ++count == 1) found = TIFFCurrentDirectory(reader.tiff);
-    reader.failed = false;
-  } while (count < most_counted && TIFFReadDirectory(reader.tiff));
-  if (reader.failed) reader.fail_damaged();
-  if (count != 1)
-    fail_unsupported("a TIFF file of ", count == most_counted ? "at least " : "", count,
-                     " images in full resolution is not supported; it must have one");
-  if (!TIFFSetDirectory(reader.tiff, found)) reader.fail_damaged();
-}
-
 Layout layout_of(const Reader& reader) {
   TIFF* const tiff = reader.tiff;
   const auto u16 = [&](std::uint32_t tag) { return reader.field<std::uint16_t>(tag); };
@@ -100,13 +84,20 @@ void check_kind(const Layout& layout) {
   if (kind != PHOTOMETRIC_MINISBLACK && !white_is_0 && !layout.is_rgb())
     fail_kind("with colors of the kind ", kind);
   if (layout.samples < colors || layout.samples > colors + 1) fail_kind("of ", layout.samples, " channels");
-  if (layout.format != SAMPLEFORMAT_UINT && layout.format != SAMPLEFORMAT_VOID && !layout.is_float())
-    fail_kind("of ", layout.format == SAMPLEFORMAT_INT ? "signed integers" : "complex numbers");
-  const bool known = layout.is_ycbcr()   ? layout.bits == 8 && !layout.is_float()
-                     : layout.is_float() ? (layout.bits == 32 || layout.bits == 64) && !layout.is_palette()
-                                         : layout.bits >= 1 && layout.bits <= 16;
-  if (!known || (layout.is_float() && white_is_0))
-    fail_kind("of ", layout.bits, layout.is_float() ? "-bit floats" : " bits",
+  if (layout.format != SAMPLEFORMAT_UINT && layout.format != SAMPLEFORMAT_VOID && !layout.is_float() &&
+      !layout.is_signed())
+    fail_kind("of complex numbers");
+  const int bits = layout.bits;
+  const bool whole = bits == 8 || bits == 16 || bits == 32;
+  const bool known = layout.is_ycbcr()    ? bits == 8 && !layout.becomes_float()
+                     : layout.is_float()  ? bits == 16 || bits == 32 || bits == 64
+                     : layout.is_signed() ? whole
+                                          : (bits >= 1 && bits <= 16) || bits == 32;
+  if (!known || (layout.becomes_float() && (white_is_0 || layout.is_palette())))
+    fail_kind("of ", bits,
+              layout.is_float()    ? "-bit floats"
+              : layout.is_signed() ? "-bit signed integers"
+                                   : " bits",
               white_is_0 ? " where 0 is white" : "");
   if (!TIFFIsCODECConfigured(layout.compression)) {
     const TIFFCodec* const codec = TIFFFindCODEC(layout.compression);
@@ -165,8 +156,19 @@ Reader::Reader(ByteSpan b) : bytes(b) {
   if (!tiff) fail_damaged();
 }
 
-Layout open_image(Reader& reader) {
-  find_image(reader);
+bool next_image(Reader& reader) {
+  reader.failed = false;
+  while (TIFFReadDirectory(reader.tiff)) {
+    if (is_image(reader.tiff)) return true;
+    reader.failed = false;
+  }
+  if (reader.failed) reader.fail_damaged();
+  return false;
+}
+
+bool first_image(Reader& reader) { return is_image(reader.tiff) || next_image(reader); }
+
+Layout layout_of_image(Reader& reader) {
   const Layout layout = layout_of(reader);
   check_kind(layout);
   check_size(layout, reader.bytes.size());

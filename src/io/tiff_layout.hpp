@@ -46,6 +46,9 @@ struct Layout {
   std::uint64_t row_bytes, block_bytes;  // bytes of a block's row and of a block
 
   bool is_float() const { return format == SAMPLEFORMAT_IEEEFP; }
+  bool is_signed() const { return format == SAMPLEFORMAT_INT; }
+  /// Whether values are read as f32: floats and integers that no frame of integers can hold.
+  bool becomes_float() const { return is_float() || is_signed() || bits == 32; }
   bool is_palette() const { return photometric == PHOTOMETRIC_PALETTE; }
   bool is_ycbcr() const { return photometric == PHOTOMETRIC_YCBCR; }
   bool is_rgb() const { return photometric == PHOTOMETRIC_RGB || is_palette() || is_ycbcr(); }
@@ -58,11 +61,15 @@ struct Layout {
 /// Throws Error(unsupported) for an undamaged file of a kind that is not supported.
 [[noreturn]] void fail_kind(const auto&... parts) {
   fail_unsupported("a TIFF file ", parts...,
-                   " is not supported; gray, palette and RGB of 1 to 16 bits or float are");
+                   " is not supported; gray, palette and RGB of 1 to 16 bits, 32 bits or float are");
 }
 
-/// Finds the only full-resolution image of the file, and checks that its kind is supported and that its size
-/// fits the file. Throws Error(format) or Error(unsupported).
-Layout open_image(Reader& reader);
+/// Go to the first or the next full-resolution image of the file. Return false if there is none. Throw
+/// Error(format).
+bool first_image(Reader& reader);
+bool next_image(Reader& reader);
+/// Reads the layout of the current image, and checks that its kind is supported and that its size fits the
+/// file. Throws Error(format) or Error(unsupported).
+Layout layout_of_image(Reader& reader);
 
 }  // namespace parafield::io::tiff

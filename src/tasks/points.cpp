@@ -10,6 +10,22 @@
 
 namespace parafield {
 
+std::array<Frame, 2> split_views(const Frame& frame, ViewLayout layout, bool right_first) {
+  const bool beside = layout == ViewLayout::side_by_side;
+  const int side = beside ? frame.width : frame.height;
+  if (side < 2 || side % 2 == 1)
+    fail(ErrorCode::invalid_argument, "a frame of ", frame.size(), " pixels cannot be halved into ",
+         beside ? "views side by side; its width should be even"
+                : "one view above the other; its height should be even");
+  Frame first = frame;
+  first.pitch = pitch_of(frame);
+  (beside ? first.width : first.height) = side / 2;
+  Frame second = first;
+  const std::ptrdiff_t distance = beside ? row_bytes(first) : first.pitch * first.height;
+  second.data = static_cast<const char*>(frame.data) + distance;
+  return right_first ? std::array{second, first} : std::array{first, second};
+}
+
 Image<float> depth_of(const In<DisparityView>& disparity, double focal_length, double baseline,
                       double offset) {
   check_disparity(disparity, "the disparity field");

@@ -119,8 +119,8 @@ std::string extension_of(const fs::path& path) {
 }
 
 bool is_picture_name(const fs::path& path) {
-  static constexpr std::string_view extensions[] = {".png", ".jpg", ".jpeg", ".tif", ".tiff",
-                                                    ".pgm", ".ppm", ".pnm",  ".pfm", ".npy"};
+  static constexpr std::string_view extensions[] = {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".pgm", ".ppm",
+                                                    ".pnm", ".pfm", ".npy",  ".bmp", ".webp", ".exr"};
   return std::ranges::find(extensions, extension_of(path)) != std::end(extensions);
 }
 

@@ -5,8 +5,8 @@
 namespace parafield::test {
 namespace {
 
-const Words commands = {"flow",  "stereo", "detect",  "video",   "tracks", "clouds", "eval",
-                        "color", "synth",  "methods", "devices", "serve",  "bench"};
+const Words commands = {"flow",    "stereo", "detect", "video",   "tracks",  "clouds", "eval",
+                        "convert", "color",  "synth",  "methods", "devices", "serve",  "bench"};
 
 class HelpCommand : public CommandTest {
  protected:

@@ -26,6 +26,11 @@ int main(int count, char** arguments) {
   write("frame", parafield::samples::tiffs());
   write("frame", parafield::samples::npy_frames());
   write("frame", parafield::samples::y4ms());
+  write("frame", parafield::samples::bmps());
+  write("frame", parafield::samples::webps());
+  write("frame", parafield::samples::exrs());
+  write("frame", {{"pages.tif", parafield::samples::tiff_pages()}});
+  write("flow", parafield::samples::npzs());
   write("flow", parafield::samples::pfms());
   write("flow", parafield::samples::flows());
   write("disparity", parafield::samples::pfms());

@@ -19,6 +19,20 @@ std::vector<samples::Sample> all_samples() {
   for (samples::Sample& sample : samples::disparities()) all.push_back(std::move(sample));
   for (samples::Sample& sample : samples::pngs()) all.push_back(std::move(sample));
   for (samples::Sample& sample : samples::jpegs()) all.push_back(std::move(sample));
+  for (samples::Sample& sample : samples::bmps()) all.push_back(std::move(sample));
+  for (samples::Sample& sample : samples::webps()) all.push_back(std::move(sample));
+  for (samples::Sample& sample : samples::exrs()) all.push_back(std::move(sample));
+  for (samples::Sample& sample : samples::npzs()) all.push_back(std::move(sample));
+  // Libraries that are loaded when they are used may be missing.
+  std::erase_if(all, [](const samples::Sample& sample) {
+    if (!sample.name.ends_with(".webp") && !sample.name.ends_with(".exr")) return false;
+    try {
+      io::decode_frame(sample.bytes);
+    } catch (const Error& error) {
+      return error.code() == ErrorCode::unsupported;
+    }
+    return false;
+  });
 #ifndef PARAFIELD_HAS_JPEG
   std::erase_if(all, [](const samples::Sample& sample) { return sample.name.ends_with(".jpg"); });
 #endif
@@ -38,7 +52,8 @@ void decode(io::ByteSpan bytes) {
   const bool npy = content == io::Content::npy;
   const bool plane = npy ? io::kind_of_npy(exact) == FileKind::disparity
                          : content == io::Content::pfm && !io::is_pfm_of_flow(exact);
-  const bool flow = content == io::Content::flo || (npy && io::kind_of_npy(exact) == FileKind::flow);
+  const bool flow = content == io::Content::flo || content == io::Content::npz ||
+                    (npy && io::kind_of_npy(exact) == FileKind::flow);
   if (plane) io::decode_disparity(exact, 1);
   if (flow || io::is_pfm_of_flow(exact)) io::decode_flow(exact);
   if (flow) return;
@@ -68,7 +83,8 @@ TEST(Damage, TruncatedAnywhereIsAnError) {
   }
 }
 
-constexpr const char* may_be_unsupported[] = {".jpg", ".tif", ".y4m", ".npy"};
+constexpr const char* may_be_unsupported[] = {".jpg", ".tif", ".y4m",  ".npy",
+                                              ".npz", ".bmp", ".webp", ".exr"};
 
 TEST(Damage, AnyByteChangedIsAnErrorOrAnImage) {
   for (const samples::Sample& sample : all_samples())

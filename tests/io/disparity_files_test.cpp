@@ -87,11 +87,11 @@ TEST(DisparityFiles, ArraysOfOtherShapesAreNamed) {
     });
   };
   expect("(1, 1, 2)",
-         "an array of 1 x 1 x 2, not disparity; disparity is little-endian float32 or float64, "
+         "an array of 1 x 1 x 2, not disparity; disparity is float16, float32 or float64, "
          "height x width");
   expect("(2,)", "an array of 2, not disparity");
   expect("(2, 2)", "2 x 2 needs 16 bytes after the header, the file has 8");
-  expect("(0, 2)", "each side of disparity is 1 to 1000000");
+  expect("(0, 2)", "each side of the disparity is 1 to 1000000");
 }
 
 #ifdef PARAFIELD_HAS_PNG
@@ -205,7 +205,8 @@ TEST(DisparityFiles, OtherKindsAreNamed) {
   expect(samples::pfm("PF\n1 1\n-1\n", {1, 2, 3}), "a PFM file of three channels (PF), not disparities");
   expect(samples::bytes_of("P5\n1 1\n255\n1"), "an image (PGM or PPM), not disparities");
   expect(samples::jpeg({8, 8}), "an image (JPEG), not disparities");
-  expect(samples::bytes_of("none"), "not a PFM, .npy or PNG file: it starts with the bytes 6e 6f 6e 65");
+  expect(samples::bytes_of("none"),
+         "not a PFM, .npy, .npz or PNG file: it starts with the bytes 6e 6f 6e 65");
   expect({}, "the file is empty");
   expect_error(ErrorCode::file, "missing.pfm", [&] { read_disparity(folder / "missing.pfm"); });
 }

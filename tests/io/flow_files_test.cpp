@@ -95,7 +95,7 @@ TEST(Flo, DamageIsNamed) {
   expect(samples::bytes_of("PIEH"), "the header of a .flo file has 12 bytes, the file has 4");
   expect(samples::bytes_of("P5 1 1 255\n."), "an image (PGM or PPM), not a flow field");
   expect(samples::bytes_of("XIEH"),
-         "not a .flo, PFM, .npy or KITTI flow (PNG) file: it starts with the bytes 58 49 45 48");
+         "not a .flo, PFM, .npy, .npz or KITTI flow (PNG) file: it starts with the bytes 58 49 45 48");
   expect({}, "the file is empty");
   expect_error(ErrorCode::format, "a flow field (.flo), not an image", [] {
     io::decode_frame(samples::flo(1, 1, {1, 2}));

@@ -11,12 +11,13 @@ using Bytes = std::vector<std::uint8_t>;
 
 struct Header {
   int width = 8, height = 8;
-  int channels = 1;          ///< three are red, green and blue
+  int channels = 1;          ///< three are red, green and blue; four are cyan, magenta, yellow and black
   bool progressive = false;  ///< the means of all blocks come first
   int subsampling = 1;       ///< 2: half as many blocks of green and blue in each direction
   int refinements = 0;       ///< progressive: number of further scans
   int precision = 8;
-  int kind = 0;  ///< marker of the frame instead of the usual one: 0xc9 is arithmetic coding
+  bool adobe = true;  ///< four channels are the light that is left, not the ink
+  int kind = 0;       ///< marker of the frame instead of the usual one: 0xc9 is arithmetic coding
 };
 
 inline void append(Bytes& bytes, std::initializer_list<int> values) {
@@ -70,7 +71,7 @@ Bytes file(const Header& header, Value value, const Bytes& segments = {}) {
   Bytes file = {0xff, 0xd8};
   file.insert(file.end(), segments.begin(), segments.end());
   // Adobe's segment: three channels are RGB, not YCbCr.
-  append_segment(file, 0xee, {'A', 'd', 'o', 'b', 'e', 0, 100, 0, 0, 0, 0, 0});
+  if (header.adobe) append_segment(file, 0xee, {'A', 'd', 'o', 'b', 'e', 0, 100, 0, 0, 0, 0, 0});
   Bytes quantization(65, 8);  // a step of 8 of the mean in the transform is a step of 1 of the pixels
   quantization[0] = 0;
   append_segment(file, 0xdb, quantization);

@@ -35,6 +35,25 @@ TEST(Jpeg, HandMadeFiles) {
       }
 }
 
+TEST(Jpeg, CmykBecomesRgb) {
+  for (const bool adobe : {false, true})
+    for (const bool progressive : {false, true}) {
+      const Header header{
+          .width = 20, .height = 9, .channels = 4, .progressive = progressive, .adobe = adobe};
+      const FrameBuffer frame = io::decode_frame(jpeg(header));
+      ASSERT_EQ(frame.size(), (Size{20, 9}));
+      ASSERT_EQ(frame.format(), PixelFormat::rgb_u8);
+      const auto light = [&](int x, int y, int c) {
+        const int stored = int(samples::pattern(x / 8, y / 8, c, 8));
+        return adobe ? stored : 255 - stored;
+      };
+      for (int y = 0; y < 9; ++y)
+        for (int x = 0; x < 20; ++x)
+          for (int c = 0; c < 3; ++c)
+            ASSERT_EQ(at(frame, x, y, c), (light(x, y, c) * light(x, y, 3) + 127) / 255) << x << ", " << y;
+    }
+}
+
 TEST(Jpeg, FramesAreWritten) {
   const Folder folder;
   for (const char* name : {"a.jpg", "a.JPEG"})
@@ -166,7 +185,6 @@ TEST(Jpeg, OtherKindsAreNamed) {
   const auto expect = [](const jpeg_bytes::Header& header, std::string_view part) {
     expect_error(ErrorCode::unsupported, part, [&] { io::decode_frame(jpeg(header)); });
   };
-  expect({8, 8, 4}, "CMYK");
   expect({8, 8, 2}, "2 channels of unknown color");
   expect({.precision = 12}, "12");
   expect({.kind = 0xc9}, "arithmetic coding");

@@ -124,7 +124,8 @@ TEST(Pnm, DamageIsNamed) {
   expect("P5 1 1 255", "need 1 bytes");
   expect("P5 1 1 255x", "the maximum is not a number");
   expect("P1 1 1 0",
-         "not a PNG, JPEG, TIFF, PGM, PPM, PFM, .npy or Y4M file: it starts with the bytes 50 31 20 31");
+         "not a PNG, JPEG, TIFF, BMP, WebP, EXR, PGM, PPM, PFM, .npy or Y4M file: it starts with the bytes "
+         "50 31 20 31");
 }
 
 TEST(Pnm, LineEndAfterThePixelsIsNoPixel) {

@@ -6,7 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "io/bmp_bytes.hpp"
+#include "io/exr_bytes.hpp"
 #include "io/jpeg_bytes.hpp"
+#include "io/npz_bytes.hpp"
 #include "io/png_bytes.hpp"
 #include "io/tiff_bytes.hpp"
 
@@ -67,6 +70,15 @@ inline std::string npy_header(std::string_view type, std::string_view shape, boo
 }
 
 inline Bytes floats(const std::vector<float>& values) { return pfm("", values); }
+inline Bytes halves(const std::vector<float>& values) {
+  Bytes bytes;
+  for (const float value : values) {
+    const std::uint16_t half = exr_bytes::half_of(value);
+    bytes.push_back(std::uint8_t(half));
+    bytes.push_back(std::uint8_t(half >> 8));
+  }
+  return bytes;
+}
 inline Bytes doubles(const std::vector<double>& values) {
   Bytes bytes;
   for (const double value : values) {
@@ -79,7 +91,7 @@ inline Bytes doubles(const std::vector<double>& values) {
 /// Value of a channel, different for neighbors.
 inline unsigned pattern(int x, int y, int channel, int bit_depth) {
   return (unsigned(x) * 40503u + unsigned(y) * 10007u + unsigned(channel) * 30011u + 12345u) >> 2 &
-         ((1u << bit_depth) - 1);
+         (bit_depth < 32 ? (1u << bit_depth) - 1 : ~0u);
 }
 
 /// A palette of 2^depth colors.
@@ -130,6 +142,8 @@ inline std::vector<Sample> jpegs() {
       {"gray.jpg", jpeg({10, 9})},
       {"rgb.jpg", jpeg({9, 10, 3}, jpeg_bytes::exif_segment(jpeg_bytes::exif(6, true)))},
       {"subsampled.jpg", jpeg({17, 4, 3, false, 2})},
+      {"cmyk.jpg", jpeg({9, 10, 4})},
+      {"cmyk_ink.jpg", jpeg({.width = 17, .height = 3, .channels = 4, .adobe = false})},
       {"progressive.jpg", jpeg({12, 5, 3, true}, jpeg_bytes::exif_segment(jpeg_bytes::exif(3, false)))},
   };
 }
@@ -170,11 +184,61 @@ inline std::vector<Sample> tiffs() {
         Header{.width = 2, .height = 2, .samples = 4, .photometric = 2, .separate = true},
         Header{.width = 17, .height = 3, .bits = 1, .photometric = 0, .tile = 16},
         Header{.width = 5, .height = 2, .bits = 4, .photometric = 3},
-        Header{.width = 2, .height = 1, .bits = 32, .format = 3, .orientation = 6}}) {
+        Header{.width = 2, .height = 1, .bits = 32, .format = 3, .orientation = 6},
+        Header{.width = 3, .height = 2, .bits = 16, .format = 2},
+        Header{.width = 2, .height = 2, .bits = 32, .samples = 3, .format = 2, .photometric = 2},
+        Header{.width = 3, .height = 1, .bits = 32}}) {
     const bool other = list.size() % 2;
     list.push_back({name_of(header), tiff(header, other, other)});
   }
   return list;
+}
+
+/// A TIFF file of two images.
+inline Bytes tiff_pages() {
+  const auto value = [](int page) { return [page](int x, int y, int) { return 100 * page + 10 * y + x; }; };
+  return tiff_bytes::File()
+      .add({.width = 3, .height = 2}, value(0))
+      .add({.width = 3, .height = 2}, value(1))
+      .bytes();
+}
+
+inline std::vector<Sample> bmps() {
+  const auto value = [](int bits) {
+    return [bits](int x, int y) { return bits == 32 ? pattern(x, y, 0, 31) : pattern(x, y, 0, bits); };
+  };
+  const std::vector<std::array<int, 3>> colors = {{0, 0, 0}, {255, 0, 9}}, grays(256, {7, 7, 7});
+  return {
+      {"gray8.bmp", bmp_bytes::file({.width = 3, .height = 2, .palette = grays}, value(8))},
+      {"color1.bmp", bmp_bytes::file({.width = 9, .height = -2, .bits = 1, .palette = colors}, value(1))},
+      {"color1_core.bmp",
+       bmp_bytes::file({.width = 17, .height = 2, .bits = 1, .core = true, .palette = colors}, value(1))},
+      {"color16.bmp", bmp_bytes::file({.width = 3, .height = 1, .bits = 16}, value(15))},
+      {"color24.bmp", bmp_bytes::file({.width = 3, .height = 2, .bits = 24}, value(24))},
+      {"masks32.bmp",
+       bmp_bytes::file(
+           {.width = 2, .height = 1, .bits = 32, .compression = 3, .masks = {0xff, 0xff00, 0xff0000}},
+           value(32))},
+  };
+}
+
+/// Red, green, blue; (10, 20, 30), (40, 50, 60), (70, 80, 90); lossless.
+inline std::vector<Sample> webps() {
+  return {{"rgb.webp",
+           {82, 73,  70,  70,  66,  0,   0,   0,   87,  69,  66,  80,  86,  80,  56,  76,  53,  0,   0,
+            0,  47,  2,   64,  0,   0,   47,  64,  152, 109, 180, 57,  220, 123, 254, 150, 167, 33,  36,
+            32, 116, 31,  252, 127, 137, 32,  219, 102, 23,  169, 191, 229, 231, 63,  224, 207, 120, 38,
+            69, 1,   133, 108, 35,  192, 161, 123, 5,   78,  233, 34,  250, 31,  195, 11,  0}}};
+}
+
+inline std::vector<Sample> exrs() {
+  const auto value = [](int x, int y, int c) { return float(x + 10 * y + 100 * c); };
+  return {
+      {"rgb.exr", exr_bytes::file({.data = {0, 0, 2, 1}}, value)},
+      {"gray.exr",
+       exr_bytes::file({.data = {-1, 0, 2, 0}, .display = {0, 0, 1, 1}, .channels = {"Y"}, .type = 1},
+                       value)},
+  };
 }
 
 /// Plain files end in a number of one digit: a longer one without its last digit would still be a number.
@@ -205,6 +269,8 @@ inline std::vector<Sample> npy_frames() {
       {"gray.npy", npy(npy_header("|u1", "(2, 3)"), {0, 1, 2, 253, 254, 255})},
       {"rgb16.npy", npy(npy_header(">u2", "(1, 2, 3)"), {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 255})},
       {"floats.npy", npy(npy_header("<f4", "(2, 1, 1)"), floats({-1.5f, 300}), 2)},
+      {"halves.npy", npy(npy_header("<f2", "(1, 2)"), halves({-1.5f, 300}))},
+      {"int16.npy", npy(npy_header(">i2", "(1, 2)"), {0xff, 0xfe, 1, 0})},
       {"doubles.npy", npy(npy_header("<f8", "(1, 1, 3)"), doubles({0, 127.5, 1e9}))},
   };
 }
@@ -225,6 +291,49 @@ inline std::vector<Sample> flows() {
       {"version3.npy", npy(npy_header("<f8", "(1, 2, 2)"), doubles({1, 2, -3, 1e300}), 3)},
       {"kitti.png", png({4, 3, 16, 2, false})},
       {"kitti_interlaced.png", png({9, 5, 16, 2, true})},
+  };
+}
+
+/// u is 1, 2.5; -3, 0, v is 0, 1; 2, 4; the last pixel is not valid.
+inline std::vector<Sample> npzs() {
+  const auto plane = [](const std::vector<float>& values) {
+    return npy(npy_header("<f2", "(2, 2)"), halves(values));
+  };
+  const Bytes u = plane({1, 2.5f, -3, 0}), v = plane({0, 1, 2, 4}),
+              valid = npy(npy_header("|b1", "(2, 2)"), {1, 1, 1, 0});
+  return {
+      {"stored.npz", npz_bytes::file({{"u", u}, {"v", v}, {"valid", valid}})},
+      {"wide.npz", npz_bytes::file({{"u", u}, {"v", v}, {"valid", valid}}, true)},
+      {"deflated.npz",
+       {80,  75,  3,   4,   45,  0,   0,   0,   8,   0,   0,   0,   33,  0,   21,  124, 163, 229, 255, 255,
+        255, 255, 255, 255, 255, 255, 5,   0,   20,  0,   117, 46,  110, 112, 121, 1,   0,   16,  0,   136,
+        0,   0,   0,   0,   0,   0,   0,   78,  0,   0,   0,   0,   0,   0,   0,   155, 236, 23,  234, 27,
+        16,  201, 200, 80,  198, 80,  173, 158, 146, 90,  156, 92,  164, 110, 165, 160, 110, 147, 102, 164,
+        174, 163, 160, 158, 150, 95,  84,  82,  148, 152, 23,  159, 95,  148, 146, 10,  18,  119, 75,  204,
+        41,  78,  5,   138, 23,  103, 36,  22,  164, 2,   249, 26,  70,  58,  10,  70,  154, 58,  10,  181,
+        10,  100, 3,   46,  6,   27,  6,   71,  134, 67,  12,  12,  0,   80,  75,  3,   4,   45,  0,   0,
+        0,   8,   0,   0,   0,   33,  0,   42,  221, 34,  24,  255, 255, 255, 255, 255, 255, 255, 255, 5,
+        0,   20,  0,   118, 46,  110, 112, 121, 1,   0,   16,  0,   136, 0,   0,   0,   0,   0,   0,   0,
+        78,  0,   0,   0,   0,   0,   0,   0,   155, 236, 23,  234, 27,  16,  201, 200, 80,  198, 80,  173,
+        158, 146, 90,  156, 92,  164, 110, 165, 160, 110, 147, 102, 164, 174, 163, 160, 158, 150, 95,  84,
+        82,  148, 152, 23,  159, 95,  148, 146, 10,  18,  119, 75,  204, 41,  78,  5,   138, 23,  103, 36,
+        22,  164, 2,   249, 26,  70,  58,  10,  70,  154, 58,  10,  181, 10,  100, 3,   46,  6,   6,   6,
+        27,  6,   7,   6,   23,  0,   80,  75,  3,   4,   45,  0,   0,   0,   8,   0,   0,   0,   33,  0,
+        91,  143, 146, 194, 255, 255, 255, 255, 255, 255, 255, 255, 9,   0,   20,  0,   118, 97,  108, 105,
+        100, 46,  110, 112, 121, 1,   0,   16,  0,   132, 0,   0,   0,   0,   0,   0,   0,   74,  0,   0,
+        0,   0,   0,   0,   0,   155, 236, 23,  234, 27,  16,  201, 200, 80,  198, 80,  173, 158, 146, 90,
+        156, 92,  164, 110, 165, 160, 94,  147, 100, 168, 174, 163, 160, 158, 150, 95,  84,  82,  148, 152,
+        23,  159, 95,  148, 146, 10,  18,  119, 75,  204, 41,  78,  5,   138, 23,  103, 36,  22,  164, 2,
+        249, 26,  70,  58,  10,  70,  154, 58,  10,  181, 10,  100, 3,   46,  70,  70,  70,  6,   0,   80,
+        75,  1,   2,   45,  3,   45,  0,   0,   0,   8,   0,   0,   0,   33,  0,   21,  124, 163, 229, 78,
+        0,   0,   0,   136, 0,   0,   0,   5,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   128,
+        1,   0,   0,   0,   0,   117, 46,  110, 112, 121, 80,  75,  1,   2,   45,  3,   45,  0,   0,   0,
+        8,   0,   0,   0,   33,  0,   42,  221, 34,  24,  78,  0,   0,   0,   136, 0,   0,   0,   5,   0,
+        0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   128, 1,   133, 0,   0,   0,   118, 46,  110, 112,
+        121, 80,  75,  1,   2,   45,  3,   45,  0,   0,   0,   8,   0,   0,   0,   33,  0,   91,  143, 146,
+        194, 74,  0,   0,   0,   132, 0,   0,   0,   9,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,
+        0,   128, 1,   10,  1,   0,   0,   118, 97,  108, 105, 100, 46,  110, 112, 121, 80,  75,  5,   6,
+        0,   0,   0,   0,   3,   0,   3,   0,   157, 0,   0,   0,   143, 1,   0,   0,   0,   0}},
   };
 }
 

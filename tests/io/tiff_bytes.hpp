@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "io/exr_bytes.hpp"
+
 /// TIFF files made by hand, without libtiff: every depth, layout and byte order, not compressed. The
 /// directory comes last.
 namespace parafield::tiff_bytes {
@@ -146,10 +148,12 @@ class File {
           const auto number = inside ? value(x, y, header.separate ? plane : c) : 0;
           if (header.format == 3 && header.bits == 64) {
             put(std::bit_cast<std::uint64_t>(double(number)), 8);
+          } else if (header.format == 3 && header.bits == 16) {
+            put(exr_bytes::half_of(float(number)), 2);
           } else if (header.format == 3) {
             put(std::bit_cast<std::uint32_t>(float(number)), 4);
           } else if (header.bits % 8 == 0) {
-            put(std::uint64_t(number), std::size_t(header.bits / 8));
+            put(std::uint64_t(std::int64_t(number)), std::size_t(header.bits / 8));
           } else {
             packed = packed << header.bits | unsigned(number);
             for (held += header.bits; held >= 8; held -= 8)

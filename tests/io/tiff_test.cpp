@@ -146,18 +146,57 @@ TEST(Tiff, OverviewsAndMasksDoNotCount) {
     expect_image(File(false, big_tiff).add(image, value).add(overview, zero).add(mask, zero), {5, 3});
     expect_image(File(true, big_tiff).add(overview, zero).add(mask, zero).add(image, value), {5, 3});
     expect_image(File(true, big_tiff).add(overview, zero).add(page, value), {4, 4});
-    const auto expect_count = [&](const File& file, const char* count) {
-      expect_error(ErrorCode::unsupported,
-                   std::string("a TIFF file of ") + count +
-                       " images in full resolution is not supported; it must have one",
-                   [&] { io::decode_frame(file.bytes()); });
-    };
-    expect_count(File(true, big_tiff).add(image, value).add(overview, zero).add(page, value), "2");
-    expect_count(File(true, big_tiff).add(overview, zero), "0");
-    File many;
-    for (int i = 0; i < 1200; ++i) many.add(page, zero);
-    expect_count(many, "at least 1000");
+    expect_error(ErrorCode::format, "holds more than one frame; FrameSource reads one after the other", [&] {
+      io::decode_frame(File(true, big_tiff).add(image, value).add(overview, zero).add(page, value).bytes());
+    });
+    expect_error(ErrorCode::format, "a TIFF file without an image in full resolution",
+                 [&] { io::decode_frame(File(true, big_tiff).add(overview, zero).bytes()); });
   }
+}
+
+TEST(Tiff, PagesAreASequence) {
+  const Header overview{.width = 2, .height = 1, .kind = 1}, page{.width = 4, .height = 3, .kind = 2};
+  const auto zero = [](int, int, int) { return 0; };
+  File file;
+  constexpr int pages = 1200;
+  for (int i = 0; i < pages; ++i)
+    file.add(page, [i](int x, int y, int) { return (i + 10 * y + x) % 256; }).add(overview, zero);
+  const Folder folder;
+  FrameReader reader(folder.with("stack.tif", file.bytes()));
+  for (int i = 0; i < pages; ++i) {
+    const auto frame = reader.next();
+    ASSERT_TRUE(frame);
+    ASSERT_EQ(frame->size(), (Size{4, 3}));
+    ASSERT_EQ(at(*frame, 3, 2, 0), (i + 23) % 256);
+  }
+  EXPECT_FALSE(reader.next());
+
+  // Pages may differ in type. The message of a damaged one has its number.
+  Bytes mixed = File().add(page, zero).add({.width = 4, .height = 3, .bits = 16}, zero).bytes();
+  FrameReader other(folder.with("mixed.tif", mixed));
+  EXPECT_EQ(other.next()->format(), PixelFormat::gray_u8);
+  EXPECT_EQ(other.next()->format(), PixelFormat::gray_u16);
+  const Bytes cut = File().add(page, zero).add({.claimed_width = 2'000'000}, zero).bytes();
+  FrameReader damaged(folder.with("cut.tif", cut));
+  EXPECT_TRUE(damaged.next());
+  expect_error(ErrorCode::format, "frame 2: a TIFF file of 2000000x1 pixels", [&] { damaged.next(); });
+}
+
+TEST(Tiff, IntegersAndHalves) {
+  const auto expect = [](Header header, const std::vector<double>& values) {
+    for (const bool big_endian : {false, true}) {
+      header.width = int(values.size());
+      const auto value = [&](int x, int, int) { return values[std::size_t(x)]; };
+      const FrameBuffer frame = io::decode_frame(File(big_endian).add(header, value).bytes());
+      ASSERT_EQ(frame.format(), PixelFormat::gray_f32);
+      for (int x = 0; x < header.width; ++x) EXPECT_EQ(at(frame, x, 0, 0), values[std::size_t(x)]);
+    }
+  };
+  expect({.bits = 8, .format = 2}, {-128, -1, 0, 127});
+  expect({.bits = 16, .format = 2}, {-32768, -1, 0, 32767});
+  expect({.bits = 32, .format = 2}, {-16777216, -1, 0, 65536});
+  expect({.bits = 32}, {0, 65536, 4294967040.0});
+  expect({.bits = 16, .format = 3}, {-1.5, 0, 0.25, 2048});
 }
 
 /// A file in memory that libtiff writes.
@@ -287,10 +326,12 @@ TEST(Tiff, OtherKindsAreNamed) {
   expect({.photometric = 32803}, "with colors of the kind 32803");
   expect({.samples = 3}, "of 3 channels");
   expect({.samples = 5, .photometric = 2}, "of 5 channels");
-  expect({.format = 2}, "of signed integers");
-  expect({.bits = 16, .format = 3}, "of 16-bit floats");
+  expect({.bits = 24, .format = 2}, "of 24-bit signed integers");
+  expect({.bits = 24, .format = 3}, "of 24-bit floats");
+  expect({.bits = 24}, "of 24 bits");
   expect({.bits = 32, .format = 3, .photometric = 0}, "of 32-bit floats where 0 is white");
-  expect({.bits = 32}, "of 32 bits");
+  expect({.bits = 16, .format = 2, .photometric = 0}, "of 16-bit signed integers where 0 is white");
+  expect({.bits = 32, .photometric = 0}, "of 32 bits where 0 is white");
   expect({.compression = 12345}, "with the compression 12345 is not supported by this libtiff");
 }
 

@@ -90,7 +90,7 @@ Json capabilities(const ServeOptions& options) {
   add_options("detect", parameters_of(DetectionOptions{}));
   all["devices"] = devices_report().json["devices"];
   all["device"] = options.device.name;
-  all["formats"] = frame_formats;
+  all["formats"] = served_formats;
   all["max_bytes"] = options.bytes();
   all["max_pixels"] = options.pixels();
   return all;

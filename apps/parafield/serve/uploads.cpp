@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 
 #include "files.hpp"
@@ -40,6 +41,8 @@ constexpr UploadFormat upload_formats[] = {{0, "\x89PNG\r\n\x1a\n"sv},
                                            {0, "Pf"sv},
                                            {0, "\x93NUMPY"sv},
                                            {0, "YUV4MPEG2"sv},
+                                           {0, "BM"sv},
+                                           {8, "WEBP"sv},
                                            {4, "ftyp"sv, "mov"},
                                            {4, "moov"sv, "mov"},
                                            {4, "mdat"sv, "mov"},
@@ -60,7 +63,7 @@ const UploadFormat& format_of(const Upload& upload) {
           ? upload.name + ": the file is empty"
           : fmt::format("{}: neither a picture nor a video that is read here; there are {}, and videos as "
                         "MP4, MOV, Matroska, WebM, AVI and MPEG-TS",
-                        upload.name, frame_formats));
+                        upload.name, served_formats));
 }
 
 /// Reads a file's numbers in either byte order. Numbers beyond its end are 0.
@@ -126,14 +129,33 @@ Size size_in_tiff(std::string_view bytes) {
   return largest;
 }
 
-/// Returns the width and height in the header of a PNG, JPEG or TIFF file, the largest if it has several
-/// images, because compressed pictures can be many times larger than their files. Returns 0x0 if the header
-/// has none, and for other formats, in which every pixel takes at least a byte.
+/// A chunk "VP8X", "VP8L" or "VP8 " comes first, each with the size in a different place (WebP container, RFC
+/// 9649).
+Size size_in_webp(std::string_view bytes) {
+  const FileNumbers number{bytes, true};
+  const std::string_view chunk = bytes.substr(12, 4);
+  if (chunk == "VP8X") return {as_side(number(24, 3) + 1), as_side(number(27, 3) + 1)};
+  const std::uint64_t sides = number(21, 4);
+  if (chunk == "VP8L") return {int(sides & 0x3fff) + 1, int(sides >> 14 & 0x3fff) + 1};
+  return {int(number(26, 2) & 0x3fff), int(number(28, 2) & 0x3fff)};
+}
+
+/// Returns the width and height in the header of a PNG, JPEG, TIFF, BMP or WebP file, the largest if it has
+/// several images, because compressed pictures can be many times larger than their files. Returns 0x0 if the
+/// header has none, and for other formats, in which every pixel takes at least a byte.
 Size size_in_header(std::string_view bytes) {
   if (bytes.size() < 24) return {};
   const FileNumbers big_endian{bytes, false};
   if (bytes.starts_with("\x89PNG")) return {as_side(big_endian(16, 4)), as_side(big_endian(20, 4))};
   if (bytes.starts_with("\xff\xd8")) return size_in_jpeg(bytes);
+  if (bytes.starts_with("BM")) {  // the height may be below 0
+    const FileNumbers number{bytes, true};
+    const auto height = std::int32_t(std::uint32_t(number(22, 4)));
+    return number(14, 4) == 12
+               ? Size{as_side(number(18, 2)), as_side(number(20, 2))}
+               : Size{as_side(number(18, 4)), as_side(std::uint64_t(std::abs(std::int64_t(height))))};
+  }
+  if (bytes.starts_with("RIFF") && bytes.substr(8).starts_with("WEBP")) return size_in_webp(bytes);
   if (bytes.starts_with("II") || bytes.starts_with("MM")) return size_in_tiff(bytes);
   return {};
 }

@@ -11,6 +11,10 @@
 /// when the request ends.
 namespace parafield::command {
 
+/// Formats of pictures that are accepted, for messages: those of the other commands but EXR, whose library
+/// has no limit of the memory it takes for a damaged file.
+inline constexpr std::string_view served_formats = "PNG, JPEG, TIFF, BMP, WebP, PGM, PPM, PFM, .npy or Y4M";
+
 /// A file in memory, which the library's readers can open by path().
 class MemoryFile {
  public:
