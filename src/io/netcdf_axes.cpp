@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Which axes of a NetCDF variable are time, levels, rows and columns.
+#ifdef PARAFIELD_HAS_NETCDF
 #include "io/netcdf_file.hpp"
 
-#ifdef PARAFIELD_HAS_NETCDF
 #include <cctype>
 #include <cmath>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
+#ifdef PARAFIELD_HAS_NETCDF
 #include "io/netcdf_file.hpp"
 
-#ifdef PARAFIELD_HAS_NETCDF
 #include <cctype>
 
 namespace parafield::io {
