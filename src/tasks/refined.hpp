@@ -76,7 +76,8 @@ class RefinedFlow : public Solver {
   template <class Method>
   RefinedFlow(Backend& backend, Workspace& workspace, const Method& method, Size size,
               const FlowOptions& options)
-      : Solver(backend, workspace, method, size, {options.energies, options.progress, options.fb_check > 0}),
+      : Solver(backend, workspace, method, size,
+               {options.energies, options.progress, options.fb_check > 0 || uses_back(method)}),
         backend_(backend),
         refinement_(backend, workspace, size, options, 2),
         fb_check_(options.fb_check),
@@ -84,7 +85,7 @@ class RefinedFlow : public Solver {
         // Filling depends on what is valid, but not on the confidence.
         at_once_(Solver::applies_least && !options.fill),
         slots_(method.frames),
-        uses_back_(refinement_of(method).refine_back && slots_ == 2) {
+        uses_back_(uses_back(method)) {
     if (refinement_of(method).refine > 0) {
       refiner_.emplace(backend, workspace, size, refinement_of(method), slots_, Solver::kept());
       if (uses_back_) back_ = workspace.flow(size);
@@ -116,6 +117,12 @@ class RefinedFlow : public Solver {
   }
 
  private:
+  /// Whether the refinement needs the flow back.
+  template <class Method>
+  static bool uses_back(const Method& method) {
+    const VariationalRefinement& refinement = refinement_of(method);
+    return refinement.refine > 0 && refinement.refine_back && method.frames == 2;
+  }
   /// Runs solve(flow, trust) and the refinement.
   template <class Solve>
   void refine(int first, FlowField& result, Solve solve) {
