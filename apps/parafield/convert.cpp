@@ -162,7 +162,7 @@ void run(const App& command, const ConvertOptions& options) {
                     options.kind.task_of({options.input}, options.kind.scale != 0) == Task::flow;
   if (flow)
     for (const char* option : {"--scale", "--input-scale", "--calibration", "--focal", "--baseline",
-                               "--depth", "--points", "--frame"})
+                               "--doffs", "--depth", "--points", "--frame"})
       if (command.get_option(option).count() > 0)
         throw UsageError(fmt::format("{} cannot be used with flow", option));
   flow ? convert_flow(options, report) : convert_disparity(options, report);

@@ -84,7 +84,7 @@ bool FrameStream::next(FrameBuffer& frame) {
     ++count_;
     return true;
   } catch (const Error& error) {
-    if (bytes_.left() && count_ == 0 && !y4m_ && content_ != Content::netcdf) throw;
+    if (bytes_.left() && count_ == 0 && !y4m_ && !(images_ && content_ == Content::netcdf)) throw;
     fail(error.code(), "frame ", count_ + 1, ": ", error.what());
   }
 }

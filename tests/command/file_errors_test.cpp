@@ -78,7 +78,7 @@ TEST_F(FileErrors, ReportsThatCannotBePrinted) {
   expect("flow " + pair + "-o a.flo --json", {"a.flo"}, "a.flo");
   expect("stereo " + pair + "-o a.pfm", {"a.pfm"}, "a.pfm");
   expect("detect " + pair + "-o m.png", {"m.png"}, "m.png");
-  expect("detect " + pair + "scene/frame0000.png -o m%d.png", {"m1.png", "m2.png"}, "m%d.png");
+  expect("detect " + pair + "scene/frame0001.png -o m%d.png", {"m1.png", "m2.png"}, "m%d.png");
   expect("tracks " + pair + "-o t.csv", {"t.csv"}, "t.csv");
   expect("color scene/flow0000.flo -o c.png", {"c.png"}, "c.png");
   expect("synth zoom --size 8x8 -o new", {"new/frame0001.png"}, "new");

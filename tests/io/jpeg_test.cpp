@@ -38,7 +38,7 @@ TEST(Jpeg, HandMadeFiles) {
 TEST(Jpeg, CmykBecomesRgb) {
   for (const bool adobe : {false, true})
     for (const bool progressive : {false, true}) {
-      const Header header{
+      const jpeg_bytes::Header header{
           .width = 20, .height = 9, .channels = 4, .progressive = progressive, .adobe = adobe};
       const FrameBuffer frame = io::decode_frame(jpeg(header));
       ASSERT_EQ(frame.size(), (Size{20, 9}));
@@ -214,7 +214,7 @@ TEST(Jpeg, WithoutItsEndMarkerAFileIsReadWithANote) {
   const Folder folder;
   std::string note;
   for (const int channels : {1, 3}) {
-    const Header header{50, 30, channels};
+    const jpeg_bytes::Header header{50, 30, channels};
     samples::Bytes file = jpeg(header);
     EXPECT_EQ(io::note_jpeg(file), "");
     for (const int missing : {1, 2}) {
@@ -226,7 +226,7 @@ TEST(Jpeg, WithoutItsEndMarkerAFileIsReadWithANote) {
   }
   // Wherever a file is cut, the pixels are those of the whole, or it is an error.
   for (const bool progressive : {false, true}) {
-    const Header header{40, 24, 3, progressive};
+    const jpeg_bytes::Header header{40, 24, 3, progressive};
     const samples::Bytes file = jpeg(header);
     for (std::size_t count = 4; count < file.size(); ++count) {
       SCOPED_TRACE(count);

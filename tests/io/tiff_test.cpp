@@ -155,7 +155,8 @@ TEST(Tiff, OverviewsAndMasksDoNotCount) {
 }
 
 TEST(Tiff, PagesAreASequence) {
-  const Header overview{.width = 2, .height = 1, .kind = 1}, page{.width = 4, .height = 3, .kind = 2};
+  const tiff_bytes::Header overview{.width = 2, .height = 1, .kind = 1},
+      page{.width = 4, .height = 3, .kind = 2};
   const auto zero = [](int, int, int) { return 0; };
   File file;
   constexpr int pages = 1200;
@@ -167,7 +168,7 @@ TEST(Tiff, PagesAreASequence) {
     const auto frame = reader.next();
     ASSERT_TRUE(frame);
     ASSERT_EQ(frame->size(), (Size{4, 3}));
-    ASSERT_EQ(at(*frame, 3, 2, 0), (i + 23) % 256);
+    ASSERT_EQ(sample_at(*frame, 3, 2, 0), (i + 23) % 256);
   }
   EXPECT_FALSE(reader.next());
 
@@ -183,13 +184,13 @@ TEST(Tiff, PagesAreASequence) {
 }
 
 TEST(Tiff, IntegersAndHalves) {
-  const auto expect = [](Header header, const std::vector<double>& values) {
+  const auto expect = [](tiff_bytes::Header header, const std::vector<double>& values) {
     for (const bool big_endian : {false, true}) {
       header.width = int(values.size());
       const auto value = [&](int x, int, int) { return values[std::size_t(x)]; };
       const FrameBuffer frame = io::decode_frame(File(big_endian).add(header, value).bytes());
       ASSERT_EQ(frame.format(), PixelFormat::gray_f32);
-      for (int x = 0; x < header.width; ++x) EXPECT_EQ(at(frame, x, 0, 0), values[std::size_t(x)]);
+      for (int x = 0; x < header.width; ++x) EXPECT_EQ(sample_at(frame, x, 0, 0), values[std::size_t(x)]);
     }
   };
   expect({.bits = 8, .format = 2}, {-128, -1, 0, 127});
