@@ -150,6 +150,7 @@ void add_detect(App& program) {
       .needs(labels)
       .help("with --gt: a picture that is 0 where pixels do not count");
   options.reading.add_to(command);
+  options.reading.use = RangeUse::detection;
   options.add_to(command);
   command.examples({"detect a.png b.png -o mask.png --overlay seen.png",
                     "detect frame*.png -o mask%04d.png --json",

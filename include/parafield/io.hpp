@@ -30,6 +30,7 @@ namespace parafield {
 /// - JPEG: 8 bits, gray or color, baseline or progressive. CMYK throws Error(unsupported).
 /// - TIFF and BigTIFF: gray or RGB of 1 to 16 bits, float32 or float64 (read as f32, values unchanged),
 ///   palette, YCbCr of 8 bits; strips or tiles, with every compression that the installed libtiff supports.
+///   Files with the tag GDAL_NODATA are read as f32, with NaN where a pixel has its value.
 ///   Alpha is dropped. CMYK and files with several images throw Error(unsupported); overviews and masks do
 ///   not count as images.
 /// - PGM and PPM, plain or raw. Values are scaled to 0..255 or 0..65535 if the file has another maximum.

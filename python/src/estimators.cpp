@@ -199,6 +199,14 @@ work on one frame while the next is uploaded and the previous result is download
       .def_prop_ro("blocks", &Self::blocks,
                    "Number of blocks that the image is solved in, one after the other. Belief propagation "
                    "uses more than one if memory is short.")
+      .def_prop_ro(
+          "range",
+          [](const Self& self) -> nb::object {
+            const std::optional<ValueRange> range = self.range();
+            return range ? nb::object(nb::make_tuple(range->black, range->white)) : nb::none();
+          },
+          nb::sig("def range(self) -> tuple[float, float] | None"),
+          "(black, white): the range given, or found in the first frames; None before them.")
       .def_prop_ro("workspace_bytes", &Self::workspace_bytes,
                    "Memory of the device that the estimator holds.")
       .def("__repr__", [name](const Self& self) { return text_of(self, name); });

@@ -102,12 +102,17 @@ def test_numbers_of_any_type(kind: str) -> None:
 def test_range_is_that_of_the_whole_stack() -> None:
     values = frames(3).astype(np.float32) * 0.5 + 180
     values[2, 0, 0] = 400
-    assert value_range(stack(3, values)) == (values.min(), 400)
-    expected = pf.estimate_flow(values[0], values[1], range=(float(values.min()), 400))
+    assert value_range(stack(3, values)) == pf.find_range(values, axes="nhw") == (0, 255)
+    expected = pf.estimate_flow(values[0], values[1], range=(0, 255))
     same(flow(stack(3, values)), 0, expected)
     assert value_range(stack(3)) == (0, 255)
-    assert value_range(stack(3, np.full((3, HEIGHT, WIDTH), np.nan))) == (0, 1)
-    assert value_range(stack(3, np.full((3, HEIGHT, WIDTH), 7.0))) == (7, 8)
+    assert value_range(stack(3, np.full((3, HEIGHT, WIDTH), np.nan))) == (0, 255)
+    assert value_range(stack(3, np.full((3, HEIGHT, WIDTH), 7.0))) == (0, 255)
+    many = np.concatenate([values / 50 + number for number in range(7)])
+    assert value_range(stack(21, many)) == pf.find_range([many[i * 21 // 16] for i in range(16)])
+    many[:, 3, 4] = 1e4  # a hot pixel
+    assert value_range(stack(21, many)) == pf.find_range([many[i * 21 // 16] for i in range(16)])
+    assert value_range(stack(21, many))[1] < 30
 
 
 def test_missing_pixels_have_no_weight() -> None:

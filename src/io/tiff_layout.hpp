@@ -2,6 +2,8 @@
 #pragma once
 #include <tiffio.h>
 
+#include <optional>
+
 #include "io/formats.hpp"
 
 /// Access to TIFF files through libtiff: the layout of their pixels, before any are read.
@@ -64,5 +66,11 @@ struct Layout {
 /// Finds the only full-resolution image of the file, and checks that its kind is supported and that its size
 /// fits the file. Throws Error(format) or Error(unsupported).
 Layout open_image(Reader& reader);
+
+/// Returns the value of pixels without a value, from the tag GDAL_NODATA of the current image.
+std::optional<double> nodata_of(const Reader& reader);
+
+/// Returns the frame as floats, with NaN where all channels of a pixel are `nodata`.
+FrameBuffer without_nodata(FrameBuffer frame, float nodata);
 
 }  // namespace parafield::io::tiff

@@ -5,23 +5,12 @@
 #include <iomanip>
 #include <vector>
 
-#include "core/views.hpp"
+#include "core/value_range.hpp"
 #include "parafield/rectification.hpp"
 #include "tasks/stereo_session.hpp"
 
 namespace parafield {
 namespace {
-
-/// Returns the frame if it is in host memory, otherwise a view of `copy`, into which it is downloaded.
-Frame on_host(const Frame& frame, FrameBuffer& copy) {
-  if (frame.memory.on_host()) return frame;
-  copy = FrameBuffer(frame.size(), frame.format, Memory::host());
-  copy.set_range(frame.range);
-  Frame there = copy;
-  detail::copy(const_cast<void*>(there.data), there.pitch, there.memory, frame.data, frame.pitch,
-               frame.memory, row_bytes(frame), frame.height);
-  return there;
-}
 
 /// Returns the means of blocks of factor x factor pixels, gray or in three colors. The order of the colors is
 /// the frame's, even if it is BGR. T: type of the frame's samples.
@@ -103,8 +92,10 @@ PairFindings find_disparities(const Frame& left, const Frame& right, int min_dis
   constexpr int most_width = 128;
   const Size size = left.size();
   const int factor = std::max(1, (size.width + most_width - 1) / most_width);
-  FrameBuffer copy;
-  const FrameBuffer small[] = {shrunk(on_host(left, copy), factor), shrunk(on_host(right, copy), factor)};
+  FrameBuffer copies[2];
+  Frame frames[] = {on_host(left, copies[0]), on_host(right, copies[1])};
+  give_range(frames);
+  const FrameBuffer small[] = {shrunk(frames[0], factor), shrunk(frames[1], factor)};
   const int width = small[0].size().width, reach = width * 2 / 5;
   BeliefPropagation<StereoEnergy> method;
   method.energy.disparities = 2 * reach + 1;

@@ -28,6 +28,7 @@ class FrameSession final : public SolverSession<Task, Backend, Solver> {
     this->check_call(output, on_host);
     const auto active = backend_.activate();
     check_pending();
+    this->give_ranges({&frame, 1});
     solver_.take({}, on_host);
     const int slot = int(pushed_ % slots_), oldest = (slot + 1) % slots_;
     if (on_host) frame = pipelined_ ? uploaded(frame, slot) : this->on_backend(frame, slot);

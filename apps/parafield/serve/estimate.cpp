@@ -55,12 +55,14 @@ struct AskedFrames {
   std::vector<FrameBuffer> frames;
   std::vector<KnownPixels> known;
   std::vector<Frame> views;
+  std::vector<std::string> notes;  ///< on the range of the frames
 
   /// `fills`: fill in pixels without a value. For motion detection this is false, because its methods handle
   /// them.
   AskedFrames(const Uploads& uploads, bool fills, double most_pixels, ServeJobs::Job& job) {
     FrameOptions reading;
     reading.fills = fills;
+    reading.use = fills ? RangeUse::matching : RangeUse::detection;
     InputFrames source(uploads.paths(), reading, 2, true, {.format = "pictures"});
     while (std::optional<InputFrame> frame = source.next()) {
       const Size size = frame->frame.size();
@@ -79,6 +81,7 @@ struct AskedFrames {
       frames.push_back(std::move(frame->frame));
       known.push_back(std::move(frame->known));
     }
+    notes = source.notes();
     views.assign(frames.begin(), frames.end());
     if (views.size() < 2)
       throw Error(ErrorCode::invalid_argument, fmt::format("two frames are needed, not {}", views.size()));
@@ -140,7 +143,8 @@ void examine(Report& report, const AskedFrames& asked, StereoEstimator& estimato
   const int given = number();
   const PairFindings findings = estimator.examine(asked.views[0], asked.views[1]);
   const RowAlignment rows = measure_row_alignment(asked.views[0], asked.views[1], estimator.device());
-  report.json["warnings"] = pair_warnings(findings, rows, given);
+  for (const std::string& warning : pair_warnings(findings, rows, given))
+    report.json["warnings"].push_back(warning);
   report.json["disparities"] = number();
 }
 
@@ -160,6 +164,7 @@ PackedAnswer solve(const Json& head, const Uploads& uploads, const ServeOptions&
   job.say("solving");
   Report report = begin_report("serve");
   options.progress = [&](double share) { job.say("solving", share); };
+  report.json["warnings"] = asked.notes;
   Estimator<Task> estimator(method, asked.views[0].size(), options);
   if constexpr (std::is_same_v<Task, Stereo>) {
     examine(report, asked, estimator);

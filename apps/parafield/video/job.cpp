@@ -193,11 +193,27 @@ void VideoJob::run(const std::stop_token& stop) {
   FlowEstimator estimator(method_, info.size, how);
 
   std::int64_t seen = 0, taken = 0;
+  SequenceRange sequence(options_.reading.given(), RangeUse::matching, false);
+  const auto give_range = [&](FrameBuffer& buffer) {
+    const std::string name = source.name();
+    sequence.check_depth(buffer.format(), name);
+    const Frame frame = buffer;
+    if (!sequence.is_decided()) sequence.decide({&frame, 1});
+    sequence.give_to(buffer, name);
+    range = sequence.range();
+    for (const std::string& text : sequence.take_notes())
+      if (!options_.quiet) note(text);
+  };
   const auto read = [&](VideoFrame& frame) {
     // Skips the frames between the selected ones, and the frames whose flow exists already.
     while (options_.frames == 0 || taken < options_.frames) {
       if (!source.next(frame)) return false;
-      if (seen++ % options_.every == 0 && taken++ >= skipped) return true;
+      // The first frame decides the range, even if it is skipped.
+      if (seen == 0) give_range(frame.frame);
+      if (seen++ % options_.every == 0 && taken++ >= skipped) {
+        if (seen > 1) give_range(frame.frame);
+        return true;
+      }
     }
     return false;
   };

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "estimation.hpp"
+#include "frames.hpp"
 #include "video/jobs.hpp"
 #include "video/painter.hpp"
 
@@ -19,6 +20,7 @@ struct VideoCommandOptions : EstimatorOptions<Flow> {
   int step = 16, every = 1, frames = 0, quality = 18, jobs = 0;
   double rate = 0;
   bool resume = false;
+  FrameOptions reading;  ///< only --range
 };
 
 /// An input and the outputs made from it; empty = none.
@@ -39,6 +41,7 @@ class VideoJob : public StreamJob {
   // Complete once run() has returned:
   VideoInfo info;
   bool all_there = false;  ///< all outputs existed already: --resume
+  ValueRange range;        ///< of the frames
   double encode = 0;       ///< seconds of drawing and encoding, without waiting
 
  private:
