@@ -59,14 +59,14 @@ using ProgressCallback = std::function<void(double)>;
 /// the call a field to write into.
 ///
 /// Range: 16-bit and float frames that name no range get the one that find_value_range finds in the first of
-/// them, the frames of a call or the first pushed frame. All later frames get it, too, until reset(). If these
-/// frames are on a device, the call waits for them. 8-bit frames have the range 0..255.
+/// them: the frames of a call or the first pushed frame. All later frames get it, too, until reset(). If the
+/// first frames are on a device, the call waits for them. 8-bit frames have the range 0..255.
 ///
 /// Errors: every call throws Error(invalid_argument) for a frame of another size than the estimator's,
 /// without data, with a pitch smaller than a row, of another depth than the frames that decided the range, or
-/// in memory that the estimator's device cannot read. Such a call changes nothing. Only the solve itself finds some errors (multi-hypothesis: more labels than
-/// max_labels). With host frames, the call that returns the result throws them; with CUDA frames,
-/// synchronize() does.
+/// in memory that the estimator's device cannot read. Such a call changes nothing. Only the solve itself finds
+/// some errors (multi-hypothesis: more labels than max_labels). With host frames, the call that returns the
+/// result throws them; with CUDA frames, synchronize() does.
 template <class Task>
 class PARAFIELD_API Estimator {
  public:

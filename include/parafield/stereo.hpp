@@ -56,7 +56,8 @@ struct PARAFIELD_API Stereo {
 using StereoEstimator = Estimator<Stereo>;
 
 /// One-shot form of the estimator. Returns the disparities of the left image, in the frames' memory. Low
-/// contrast of 8-bit frames that name no range is stretched (see find_value_range). Throws like the estimator.
+/// contrast of 8-bit frames that name no range is stretched (see find_value_range). Throws like the
+/// estimator.
 PARAFIELD_API DisparityField estimate_disparity(const In<Frame>& left, const In<Frame>& right,
                                                 const StereoMethod& method = {},
                                                 const StereoOptions& options = {});

@@ -87,7 +87,7 @@ TEST(ValueRange, IsThatOfAllFramesTogether) {
             "one frame has 16-bit values, another one has float values; convert them to one depth");
 }
 
-/// Smooth texture of a contrast of `span` above `base`, moved by (2.5, -1.25) px per frame. T: type of values.
+/// Smooth texture of contrast `span` above `base`, moved by (2.5, -1.25) px per frame. T: type of values.
 template <class T>
 FrameBuffer texture(double base, double span, int number, Size size = {160, 120}) {
   FrameBuffer frame(size, sizeof(T) == 1   ? PixelFormat::gray_u8

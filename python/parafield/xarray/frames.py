@@ -97,9 +97,9 @@ def fill_values(stack: xr.DataArray) -> tuple[float, ...]:
 def value_range(stack: xr.DataArray) -> tuple[float, float]:
     """The range of a stack's values, (black, white), by which `flow` scales images if none is given.
 
-    It is what `parafield.find_range` finds in at most 16 images, evenly spread over the stack, and (0, 255) for
-    uint8. Missing values (NaN, masked, infinite, fill values) are ignored. The last two dimensions are the
-    images'; of a Dask array, only these images are read."""
+    It is what `parafield.find_range` finds in at most 16 images, evenly spread over the stack, or (0, 255)
+    for uint8. Missing values (NaN, masked, infinite, fill values) are ignored. The last two dimensions are
+    those of the images. Of a Dask array, only these images are read."""
     check_dtype(stack)
     if stack.dtype == np.uint8:
         return 0.0, 255.0
