@@ -16,7 +16,7 @@ namespace {
 
 constexpr float of_bits[] = {255, 1023, 4095, 16383, 65535};
 constexpr std::int64_t most_samples = 1 << 14;  // of a frame
-constexpr std::size_t trimmed_one_in = 1000;    // values at each end
+constexpr int trimmed_one_in = 1000;            // values at each end
 constexpr float narrow_share = 1 / 3.0f;        // of a usual range: narrower contrast is stretched
 constexpr float margin = 0.25f;                 // on each side of the values, as a share of their span
 constexpr float least_span = 8;                 // of 8-bit values: what spans less is noise
@@ -25,6 +25,36 @@ constexpr double most_noise = 3.5;  // of 255: standard deviation in motion dete
 constexpr double far_apart = 4;     // distance from the other values, as a multiple of their span
 
 bool is_finite(float value) { return std::abs(value) <= std::numeric_limits<float>::max(); }
+
+/// Distance of the pixels of the grid.
+int step_of(const Frame& frame) {
+  int step = 1;
+  while (std::int64_t((frame.width + step - 1) / step) * ((frame.height + step - 1) / step) > most_samples)
+    ++step;
+  return step;
+}
+
+/// How many of an 8-bit frame's values on the grid are each of 0..255.
+struct Histogram {
+  std::array<int, 256> counts = {};
+  int count = 0;
+
+  void add(const Frame& frame) {
+    const View<const std::uint8_t> values = values_of<std::uint8_t>(frame);
+    const int channels = parafield::channels(frame.format), used = std::min(channels, 3);
+    const int step = step_of(frame);
+    for (int y = 0; y < frame.height; y += step)
+      for (int x = 0; x < frame.width; x += step)
+        for (int i = 0; i < used; ++i, ++count) ++counts[values(x * channels + i, y)];
+  }
+  /// Returns the lowest and the highest value without one in `one_in` values at each end.
+  ValueRange without(int one_in) const {
+    int low = 0, high = 255;
+    for (int left = count / one_in; (left -= counts[std::size_t(low)]) >= 0;) ++low;
+    for (int left = count / one_in; (left -= counts[std::size_t(high)]) >= 0;) --high;
+    return {float(low), float(high)};
+  }
+};
 
 /// Values of frames on a grid, and their deviations from their neighbors.
 struct Samples {
@@ -39,9 +69,7 @@ template <class T>
 void take_samples(const Frame& frame, Samples& samples) {
   const View<const T> values = values_of<T>(frame);
   const int count = channels(frame.format), used = std::min(count, 3);
-  int step = 1;
-  while (std::int64_t((frame.width + step - 1) / step) * ((frame.height + step - 1) / step) > most_samples)
-    ++step;
+  const int step = step_of(frame);
   for (int y = 0; y < frame.height; y += step)
     for (int x = 0; x < frame.width; x += step)
       for (int i = 0; i < used; ++i) {
@@ -129,19 +157,29 @@ Frame on_host(const Frame& frame, FrameBuffer& copy) {
 }
 
 ValueFindings find_values(std::span<const Frame> frames, RangeUse use) {
-  Samples taken;
   for (const Frame& frame : frames) {
     if (!frame.data || frame.width < 1 || frame.height < 1)
       fail(ErrorCode::invalid_argument, "a frame has no pixels");
     check_same_depth(frames[0], "one frame", frame, "another one");
-    FrameBuffer copy;
-    const Frame there = on_host(frame, copy);
-    with_value_type(frame.format, [&]<class T>(T) { take_samples<T>(there, taken); });
   }
-  std::vector<float>& samples = taken.values;
   ValueFindings found{.range = {0, 255}};
-  if (samples.empty()) return found;
+  if (frames.empty()) return found;
   const int bytes = bytes_per_value(frames[0].format);
+  std::vector<FrameBuffer> copies(frames.size());
+  std::vector<Frame> there;
+  for (std::size_t i = 0; i < frames.size(); ++i) there.push_back(on_host(frames[i], copies[i]));
+  if (bytes == 1) {  // a histogram is fast, and enough for most frames
+    Histogram histogram;
+    for (const Frame& frame : there) histogram.add(frame);
+    found.bulk = histogram.without(trimmed_one_in);
+    const ValueRange most = histogram.without(50);
+    if (use == RangeUse::detection || most.white - most.black >= narrow_share * 255) return found;
+  }
+  Samples taken;
+  for (const Frame& frame : there)
+    with_value_type(frame.format, [&]<class T>(T) { take_samples<T>(frame, taken); });
+  std::vector<float>& samples = taken.values;
+  if (samples.empty()) return found;
   std::ranges::sort(samples);
   Sorted all{samples};
   if (bytes > 1)
@@ -162,9 +200,9 @@ ValueFindings find_values(std::span<const Frame> frames, RangeUse use) {
     }
   const float low = all.low(), high = all.high();
   found.bulk = {low, high};
-  found.noise = noise_of(taken.deviations);
+  if (bytes > 1) found.noise = noise_of(taken.deviations);
   const ValueRange usual = usual_range(bytes, low, high);
-  const bool keeps = bytes == 1 && (use == RangeUse::detection || all.span() < double(least_span));
+  const bool keeps = bytes == 1 && all.span() < double(least_span);
   const double quiet_width = use == RangeUse::detection ? found.noise * 255.0 / most_noise : 0;
   const ValueRange own = stretched(bytes, low, high, quiet_width);
   const bool wide = !(low < high) || double(own.white) - own.black >= double(usual.white) - usual.black ||
