@@ -83,11 +83,11 @@ enum class RangeUse { matching, detection };
 
 /// What the values of frames say about their range.
 struct ValueFindings {
-  ValueRange range;      ///< black and white, see find_value_range
-  bool usual = true;     ///< whether that is the range of the pixel format: 0..255, or 0..65535 for u16
-  ValueRange bulk = {};  ///< least and largest of the values, without the outliers
-  float noise = 0;  ///< standard deviation of the noise of a value, at most: fine texture counts as noise
-  float apart = 0;  ///< a value that many pixels have and that is far from all others
+  ValueRange range;       ///< black and white, see find_value_range
+  bool usual = true;      ///< whether that is the range of the pixel format: 0..255, or 0..65535 for u16
+  ValueRange bulk = {};   ///< least and largest of the values, without the outliers
+  float noise = 0;        ///< 16-bit and float: standard deviation of the noise; fine texture counts as noise
+  float apart = 0;        ///< a value that many pixels have and that is far from all others
   float apart_share = 0;  ///< the share of these values, 0..1; 0 if there are none
 };
 

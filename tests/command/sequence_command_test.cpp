@@ -293,7 +293,8 @@ TEST_F(RangeCommand, HotPixelsThermalImagesAndNodataHaveTheRightFlow) {
       for (int x = 10; x < 150; ++x) {
         const bool missing = pair[0] == "a_nodata.tif" && y >= 20 && y < 60 && x >= 30 && x < 80;
         if (missing) ASSERT_EQ(valid(x, y), 0) << x << ", " << y;
-        if (missing || !valid(x, y)) continue;
+        const bool near = pair[0] == "a_nodata.tif" && y >= 14 && y < 66 && x >= 24 && x < 86;
+        if (near || !valid(x, y)) continue;
         ASSERT_NEAR(flow.u(x, y), 2.5, 0.35) << pair[0] << ' ' << x << ", " << y;
         ASSERT_NEAR(flow.v(x, y), -1.25, 0.35) << pair[0] << ' ' << x << ", " << y;
       }
