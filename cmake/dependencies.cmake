@@ -72,7 +72,7 @@ endif()
 
 # FFmpeg's libraries bring some two hundred others. So they are loaded when a video is read or written: the build
 # needs their headers only. Debian 12 has 59.27. pkg-config knows where they are; names of the variables are its own.
-set(ffmpeg_modules libavformat>=59 libavcodec>=59 libavutil>=57 libswscale>=6 libavdevice>=59)
+set(ffmpeg_modules libavformat>=59 libavcodec>=59 libavutil>=57 libswscale>=6 libavfilter>=8 libavdevice>=59)
 if(PARAFIELD_VIDEO STREQUAL "OFF" OR PARAFIELD_BUILD_FUZZ)
   not_built("video files and cameras" "PARAFIELD_VIDEO is OFF, or this is a build for fuzzing")
 else()
@@ -86,7 +86,7 @@ else()
   elseif(PARAFIELD_VIDEO STREQUAL "ON")
     message(FATAL_ERROR "PARAFIELD_VIDEO is ON, but pkg-config found not all of ${ffmpeg_modules}")
   else()
-    not_built("video files and cameras" "FFmpeg's libraries were not found (Debian: pkg-config, libavformat-dev, libavcodec-dev, libswscale-dev, libavdevice-dev)")
+    not_built("video files and cameras" "FFmpeg's libraries were not found (Debian: pkg-config, libavformat-dev, libavcodec-dev, libswscale-dev, libavfilter-dev, libavdevice-dev)")
   endif()
 endif()
 

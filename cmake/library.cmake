@@ -66,6 +66,8 @@ target_precompile_headers(parafield_common PRIVATE <algorithm> <cmath> <cstring>
   <memory> <optional> <sstream> <string> <variant> <vector>)
 if(PARAFIELD_SANITIZE AND NOT PARAFIELD_BUILD_FUZZ)
   target_compile_options(parafield_common PRIVATE -O0)  # takes longer to compile than to run
+  file(GLOB renderers ${PROJECT_SOURCE_DIR}/src/scenes/*.cpp)  # most tests render scenes
+  set_source_files_properties(${renderers} PROPERTIES COMPILE_OPTIONS -O1 SKIP_PRECOMPILE_HEADERS ON)
 endif()
 set(objects $<TARGET_OBJECTS:parafield_common>)
 

@@ -80,4 +80,9 @@ class GuardedFrame {
   std::vector<unsigned char> bytes_;
 };
 
+/// Frame of the texture that tests of tasks share, moved by `shift` px.
+inline GuardedFrame noise(Size size, float shift, PixelFormat format = PixelFormat::gray_u8) {
+  return {size, format, 1, shift, 0, 0};
+}
+
 }  // namespace parafield

@@ -119,11 +119,16 @@ void Cameras::begin(CalibratedPair& pair) {
     return;
   }
   const StereoCalibration cameras = read_calibration(calibration, options_.extrinsics);
+  if (!cameras.assumption.empty() && !quiet_) note(fmt::format("{}: {}", calibration, cameras.assumption));
   const Rectification plan =
       naming(calibration, [&] { return plan_rectification(cameras, size, options_.alpha); });
   const StereoGeometry& g = *(geometry_ = plan.geometry);
+  const bool fisheye = cameras.left.distortion.model == LensModel::fisheye ||
+                       cameras.right.distortion.model == LensModel::fisheye;
   pair.json = {{"focal", g.focal}, {"baseline", g.baseline}, {"cx", g.cx}, {"cy", g.cy}, {"doffs", g.doffs}};
-  pair.text = fmt::format("cameras: focal length {:.2f} px, baseline {:g}\n", g.focal, g.baseline);
+  pair.json["fisheye"] = fisheye;
+  pair.text = fmt::format("cameras: focal length {:.2f} px, baseline {:g}{}\n", g.focal, g.baseline,
+                          fisheye ? ", fisheye lenses" : "");
   const RowAlignment before = measure_row_alignment(pair.frames[0], pair.frames[1], device_);
   pair.json["before"] = rows_json(before);
   if (cameras.rectified) {
@@ -138,17 +143,40 @@ void Cameras::begin(CalibratedPair& pair) {
   rectifier_.emplace(cameras, size, RectifierOptions{.device = device_, .alpha = options_.alpha});
 }
 
-void CameraOptions::write(const CalibratedPair& pair, const DisparityView& disparity,
-                          const DisparityView& field, int number) const {
+DepthLoss CameraOptions::write(const CalibratedPair& pair, const DisparityView& disparity,
+                               const DisparityView& field, int number) const {
+  DepthLoss loss;
   if (!depth.empty()) {
     const auto& [focal_length, distance, cx, cy, doffs] = pair.geometry.value();
-    write_depth(named(depth, number), depth_of(disparity, focal_length, distance, doffs).view(),
-                depth_scale.value_or(1));
+    loss = write_depth(named(depth, number), depth_of(disparity, focal_length, distance, doffs).view(),
+                       scale_of(*pair.geometry));
   }
   if (!points.empty())
     write_points(named(points, number), points_of(field, pair.frames[0], pair.geometry.value()));
   write_view(named(rectified_left, number), pair.frames[0], pair.wide);
   write_view(named(rectified_right, number), pair.frames[1], pair.wide);
+  return loss;
+}
+
+void CameraOptions::add_depths(Report& report, const StereoGeometry& geometry, const DepthLoss& loss,
+                               bool quiet) const {
+  if (!has_extension(depth, ".png")) return;
+  const float scale = scale_of(geometry);
+  const auto share = [&](std::int64_t count) { return loss.known ? double(count) / double(loss.known) : 0; };
+  report.json["depth_png"] = {{"scale", json_of(scale)}, {"lost", share(loss.lost)}};
+  report.text += fmt::format("{} holds depth * {:g}{}\n", depth, scale,
+                             depth_scale || scale == 1 ? "" : ": millimeters, if the baseline is in meters");
+  if (quiet) return;
+  if (loss.lost > 0)
+    note(
+        fmt::format("{}: {:.3g} % of the depths do not fit and are 0: with --depth-scale {:g}, 16 bits hold "
+                    "{:g} to {:g}; --depth FILE.pfm holds all",
+                    depth, 100 * share(loss.lost), scale, 1 / scale, 65535 / scale));
+  if (share(loss.coarse) > 0.5)
+    note(
+        fmt::format("{}: {:.3g} % of the depths are stored in steps of more than 1 %; a larger --depth-scale "
+                    "than {:g} makes them finer",
+                    depth, 100 * share(loss.coarse), scale));
 }
 
 void CameraOptions::add_to(App& command) {
@@ -158,10 +186,12 @@ void CameraOptions::add_to(App& command) {
                left = command.add_option("--rectified-left FILE", rectified_left),
                right = command.add_option("--rectified-right FILE", rectified_right);
   file.help(
-      "rectify the images first, by this calibration. It is OpenCV's YAML with K1, D1, K2, D2, R and T, or "
-      "Middlebury's calib.txt, whose images are rectified already. The report says how well rows match "
-      "before and after");
-  second.help("with --calibration: a second file of OpenCV, which has R and T");
+      "rectify the images first, by this calibration. It is OpenCV's YAML with K1, D1, K2, D2, R and T, also "
+      "of fisheye lenses, ROS's camera_info of one camera, or Middlebury's calib.txt, whose images are "
+      "rectified already. The report says how well rows match before and after");
+  second.help(
+      "with --calibration: a second file: of OpenCV, which has R and T, or ROS's camera_info of the other "
+      "camera");
   shown.help(
       "with --calibration: how much the rectified views show. 0: all their pixels lie in the images; 1: they "
       "show the whole images, and pixels beyond are not valid");
@@ -179,8 +209,9 @@ void CameraOptions::add_to(App& command) {
       "write a cloud of colored points: .ply. They are the valid pixels, without those that were filled in, "
       "in the unit of the baseline or T");
   const Option scale = add_scale(command, "--depth-scale", depth_scale,
-                                 "with --depth FILE.png: the file's value of a depth of 1. Without it 1. "
-                                 "With a baseline in meters, 1000 gives millimeters");
+                                 "with --depth FILE.png: the file's value of a depth of 1. Without it 1000 "
+                                 "for a baseline below 3, which is taken as meters: the file has "
+                                 "millimeters. Otherwise 1");
   const Option length = command.add_option("--focal PX", focal),
                distance = command.add_option("--baseline B", baseline),
                doffs = command.add_setting("--doffs PX", offset);

@@ -38,15 +38,24 @@ struct CameraOptions {
   std::vector<Path> inputs() const { return {calibration, extrinsics}; }
 
   /// Writes the files of pair `number` of a series, 0 without one. `disparity` has the pixels that depth and
-  /// points are computed from; `field` has only the pixels that were not filled in.
-  void write(const CalibratedPair& pair, const DisparityView& disparity, const DisparityView& field,
-             int number) const;
+  /// points are computed from; `field` has only the pixels that were not filled in. Returns what a depth PNG
+  /// cannot hold.
+  DepthLoss write(const CalibratedPair& pair, const DisparityView& disparity, const DisparityView& field,
+                  int number) const;
+  /// Adds the scale of a depth PNG and what it cannot hold, which is also a note.
+  void add_depths(Report& report, const StereoGeometry& geometry, const DepthLoss& loss, bool quiet) const;
+
+ private:
+  float scale_of(const StereoGeometry& geometry) const {
+    return depth_scale.value_or(depth_scale_of(geometry.baseline));
+  }
 };
 
 /// The cameras of a series of pairs of the same size.
 class Cameras {
  public:
-  Cameras(const CameraOptions& options, const Device& device) : options_(options), device_(device) {}
+  Cameras(const CameraOptions& options, const Device& device, bool quiet)
+      : options_(options), device_(device), quiet_(quiet) {}
 
   /// Returns the pair to estimate from: both views rectified if there is a calibration, else the frames
   /// unchanged. Only the first pair carries the report.
@@ -58,6 +67,7 @@ class Cameras {
 
   const CameraOptions& options_;
   const Device device_;
+  const bool quiet_;
   bool begun_ = false;
   std::optional<StereoGeometry> geometry_;
   std::optional<Rectifier> rectifier_;

@@ -6,6 +6,7 @@
 #include "commands.hpp"
 #include "flow.hpp"
 #include "interrupt.hpp"
+#include "series.hpp"
 
 namespace parafield::command {
 namespace {
@@ -19,6 +20,10 @@ struct CloudsOptions : EstimatorOptions<Flow> {
   CloudArrows arrow;
   CloudHeights::Options stereo;
 
+  void expand() {
+    expand_names(frames);
+    expand_names(stereo.right);
+  }
   std::vector<Output> series() const {
     return {{"-o", flow, {".flo", ".png", ".pfm", ".npy"}},
             {"--valid", valid, {".png", ".pgm"}},
@@ -75,12 +80,13 @@ class Results {
     const WhileWriting whole;
     if (!options_.flow.empty()) write_flow(numbered(options_.flow, number), field);
     if (!options_.valid.empty()) write_mask(numbered(options_.valid, number), field.valid);
-    if (number == 1) arrows_.fit(field);  // all pictures share one scale
+    if (!std::exchange(has_scale_, true)) arrows_.fit(field);  // all pictures share one scale
     if (!options_.arrows.empty())
       write_frame(numbered(options_.arrows, number), arrows_.draw(field, frame.frame));
     if (!options_.table.empty()) table_.add(skipped_ + number, field, height);
     if (file_) {
       WhileWriting::check();
+      file_->skip(number - 1 - std::exchange(last_, number));
       file_->add(field, height);
     }
     findings_.add(field, frame.known);
@@ -100,9 +106,14 @@ class Results {
       });
   }
 
-  void end(Report& report) {
+  /// Completes the files of the whole sequence.
+  void complete() {
     if (file_) file_->close();
     if (!options_.table.empty()) write_text(options_.table, table_.text());
+  }
+
+  void end(Report& report) {
+    complete();
     add_findings(report, findings_);
     const CloudUnits& units = options_.arrow.units;
     if (units.given() && findings_.valid > 0) {
@@ -146,6 +157,8 @@ class Results {
   std::optional<MotionFile> file_;
   FlowFindings findings_;
   float least_ = INFINITY, most_ = -INFINITY;
+  bool has_scale_ = false;
+  int last_ = 0;  // number of the last motion
 };
 
 void run(CloudsOptions& options) {
@@ -167,9 +180,9 @@ void run(CloudsOptions& options) {
   std::optional<CloudHeights> heights;
   if (!options.stereo.right.empty())
     typed([&] { heights.emplace(options.stereo, reading, size, device, options.quiet); });
-  if (heights) heights->skip(middle);
 
   Results results(options, size, middle);
+  const EndOnInterrupt ending([&] { sequence.estimator.cancel(); });
   FlowField field(size);
   View<const float> height;
   const auto find_height = [&](int number) {
@@ -180,15 +193,25 @@ void run(CloudsOptions& options) {
   int flows = 0;
   ProgressLine line(!options.quiet);
   line.begin("estimating");
-  while (sequence.next(field)) {
-    find_height(++flows);
-    results.write_motion(flows, field, sequence.frames[0], height);
-    if (heights) heights->move(field);
-    sequence.take_frame();
-    line.count(flows, "flows");
+  try {
+    while (sequence.next(field)) {
+      find_height(sequence.number());
+      results.write_motion(sequence.number(), field, sequence.frames[0], height);
+      if (heights) heights->move(field);
+      sequence.take_frame();
+      line.count(++flows, "flows");
+    }
+    if (flows > 0 && !sequence.frames.empty()) find_height(int(sequence.frames[0].index) - middle + 1);
+  } catch (const Error& error) {
+    WhileWriting::check();
+    if (flows > 0) results.complete();
+    fail_after(error, flows, "flow");
   }
-  find_height(flows + 1);
   line.end();
+  if (flows == 0)
+    throw Error(ErrorCode::format,
+                fmt::format("no motion: {} takes {} images without a damaged one between them",
+                            name_of(method), window));
 
   Report report = options.begin("clouds", method, size, sequence.estimator.blocks());
   report.json.update(parameters_json(parameters_of(task)));
@@ -232,8 +255,11 @@ void add_clouds(App& program) {
   const auto options = std::make_shared<CloudsOptions>();
   App command =
       program.add_subcommand("clouds", "Track clouds in satellite images: their motion and heights");
-  command.add_option("FRAMES FILE", options->frames,
-                     fmt::format("images of one size, in time order: NetCDF, {}", frame_formats));
+  command.add_option(
+      "FRAMES FILE", options->frames,
+      fmt::format("images of one size, in time order: NetCDF, {}. A folder, a pattern "
+                  "(image%04d.png) or a name with wildcards in quotes is taken in order of numbers",
+                  frame_formats));
   command.add_option("-o,--output PATTERN", options->flow,
                      "write the motion of each image, as flow%04d.flo: .flo, .npy, .pfm or KITTI's .png, px. "
                      "The number of the first one is 1");
@@ -260,6 +286,7 @@ void add_clouds(App& program) {
   options->reading.add_to(command);
   options->reading.add_mask_to(command);
   options->reading.add_overlay_to(command);
+  FrameOptions::add_skip_to(command, options->reading.skip_damaged, "motion");
   options->add_to(command);
   command.get_option("--method")
       .help(
@@ -272,7 +299,10 @@ void add_clouds(App& program) {
     if (command.get_option("--method").count() + command.get_option("--preset").count() == 0)
       static_cast<const ParameterOptions&>(method).show_only("");
   });
-  command.callback([options] { run(*options); });
+  command.callback([options] {
+    options->expand();
+    run(*options);
+  });
 }
 
 }  // namespace parafield::command

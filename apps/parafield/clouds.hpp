@@ -75,11 +75,7 @@ class CloudHeights {
   CloudHeights(const Options& options, const FrameOptions& reading, Size size, const Device& device,
                bool quiet);
 
-  /// Skips the first images, for which the method computes no motion.
-  void skip(int images) {
-    for (int i = 0; i < images; ++i) right_.next();
-  }
-  /// Returns the heights for the next left image, NaN where unknown, valid until the next call.
+  /// Returns the heights for a later left image, NaN where unknown, valid until the next call.
   View<const float> operator()(const InputFrame& left);
   /// Moves the heights along the motion to the next image.
   void move(const FlowView& flow) { filter_.move(flow); }
@@ -87,12 +83,15 @@ class CloudHeights {
  private:
   const Options options_;
   InputFrames right_;
+  std::optional<InputFrame> right_frame_;
+  std::int64_t last_ = -1;  // index of the last left image
   /// Refines the disparities where the flow agrees with them.
   void refine(DisparityField& field, const Frame& left, const Frame& right);
 
   StereoEstimator estimator_;
   FlowEstimator flow_;
   FlowField start_;
+  const HeightFilterOptions smoothing_;
   HeightFilter filter_;
 };
 

@@ -118,8 +118,8 @@ CloudHeights::CloudHeights(const Options& options, const FrameOptions& reading, 
       estimator_(stereo_method(options), size, {.device = device}),
       flow_(AdaptiveRidge{}, size, {.device = device}),
       start_(size, Memory::host(), false),
-      filter_(size, {.frames = options.smoothing, .tolerance = float(1.5 * std::abs(options.scale))}) {
-}  // tolerance: 1.5 px
+      smoothing_{.frames = options.smoothing, .tolerance = float(1.5 * std::abs(options.scale))},  // 1.5 px
+      filter_(size, smoothing_) {}
 
 void CloudHeights::refine(DisparityField& field, const Frame& left, const Frame& right) {
   constexpr float most_along = 0.6f, most_across = 0.2f;  // px; beyond that the flow is another surface's
@@ -136,11 +136,21 @@ void CloudHeights::refine(DisparityField& field, const Frame& left, const Frame&
 }
 
 View<const float> CloudHeights::operator()(const InputFrame& left) {
-  const std::optional<InputFrame> right = right_.next();
-  if (!right)
+  if (left.index != last_ + 1) filter_ = HeightFilter(start_.size(), smoothing_);  // images were skipped
+  last_ = left.index;
+  while (!right_frame_ || right_frame_->index < left.index)
+    if (right_frame_ = right_.next(); !right_frame_) break;
+  const std::optional<InputFrame>& right = right_frame_;
+  if (!right && right_.source_notes().empty())
     throw Error(
         ErrorCode::invalid_argument,
         fmt::format("--stereo: has {} images, FRAMES has more; each has its partner", right_.count()));
+  if (!right || right->index != left.index) {  // it was skipped
+    Image<float> unknown(start_.size());
+    for (int y = 0; y < unknown.size().height; ++y)
+      for (int x = 0; x < unknown.size().width; ++x) unknown(x, y) = NAN;
+    return filter_(unknown);
+  }
   DisparityField field = estimator_(left.frame, right->frame).to(Memory::host());
   refine(field, left.frame, right->frame);
   mark_unknown(field, left.known, right->known);

@@ -36,7 +36,8 @@ void check_options(const App& command, Task task) {
 /// Draws flow. `said` receives the description of its scale.
 FrameBuffer drawn_flow(const ColorCommandOptions& options, std::string& said) {
   const FlowField flow = read_flow(options.field);
-  const FrameBuffer frame = read_like(options.frame, options.field, flow.size(), read_frame);
+  const FrameBuffer frame = read_like(options.frame, options.field, flow.size(),
+                                      [](const std::string& file) { return read_frame(file); });
   PictureOptions picture = options.picture;
   picture.color.scheme = options.scheme == "marzat" ? ColorScheme::marzat : ColorScheme::middlebury;
   picture.fit(flow);

@@ -99,7 +99,10 @@ std::pair<App, Options&> add_command(App& program, const std::string& name, cons
                                      void (*run)(const Options&)) {
   const auto options = std::make_shared<Options>();
   const App command = program.add_subcommand(name, help);
-  command.callback([options, run] { run(*options); });
+  command.callback([options, run] {
+    if constexpr (requires { options->expand(); }) options->expand();
+    run(*options);
+  });
   return {command, *options};
 }
 

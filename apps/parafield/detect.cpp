@@ -2,6 +2,7 @@
 #include "detect.hpp"
 
 #include "commands.hpp"
+#include "series.hpp"
 
 namespace parafield::command {
 namespace {
@@ -14,53 +15,56 @@ void check_words(const DetectOptions& options) {
   if (options.energy != "none") throw UsageError("--energy needs two frames, not a series");
 }
 
-/// Pushes the frames one by one and times each. Masks and overlays are written into the folders.
+/// Pushes the frames one by one, times each, and writes masks and overlays. After an error, those before it stay.
 Times detect_series(const DetectOptions& options, const DetectionMethod& method, const Device& device,
-                    Findings& findings, const Path& output_folder, const Path& overlay_folder) {
-  const auto file = [](const Path& folder, const std::string& pattern, int i) {
-    return pattern.empty() ? Path() : folder / numbered(pattern, i).filename();
-  };
+                    Findings& findings) {
   InputFrames source(options.frames, options.reading, 2, options.quiet);
+  source.need(2);
   if (source.count() < 2)
     throw UsageError(fmt::format("FRAMES: give two frames or more, not {}", source.count()));
   findings.size = source.size();
   findings.range = source.range();
   MotionDetector detector(method, source.size(), {.device = device});
+  const EndOnInterrupt ending([&] { detector.cancel(); });
   Timer timer(device, detector.stream());
-  const FrameBuffer first = source.next()->frame.to(memory_of(device));  // push reads it asynchronously
+  FrameBuffer first = source.next()->frame.to(memory_of(device));  // push reads it asynchronously
   detector.push(first);
   const int expected = int(options.frames.size()) - 1;
   ProgressLine line(!options.quiet);  // updated only between frames, so that it disturbs no timed call
   line.begin("detecting");
   std::vector<double> milliseconds;
-  int masks = 0;
-  while (const std::optional<InputFrame> frame = source.next()) {
+  int last = 0;  // number of the last mask, from 1
+  try {
+    while (const std::optional<InputFrame> frame = source.next()) {
+      FrameBuffer resident = frame->frame.to(memory_of(device));
+      if (frame->skipped > 0 && !has_background(method)) detector.reset();
+      timer.start();
+      const MotionMask* const mask = detector.push(resident);
+      const double time = timer.stop();
+      last = int(frame->index);
+      if (!mask) {  // it comes after skipped frames
+        first = std::move(resident);
+        continue;
+      }
+      if (last > expected) check_outputs(numbered(options.series(), last), options.inputs());
+      findings.add(options, std::size_t(last - 1), mask->to(Memory::host()), frame->frame,
+                   named(options.output, last), named(options.overlay, last));
+      milliseconds.push_back(time);
+      if (last <= expected)
+        line.update(double(last) / expected);
+      else
+        line.count(last, "masks");
+    }
+  } catch (const Error& error) {
     WhileWriting::check();
-    const FrameBuffer resident = frame->frame.to(memory_of(device));
-    timer.start();
-    const MotionMask* const mask = detector.push(resident);
-    milliseconds.push_back(timer.stop());
-    findings.add(options, std::size_t(masks), mask->to(Memory::host()), frame->frame,
-                 file(output_folder, options.output, masks + 1),
-                 file(overlay_folder, options.overlay, masks + 1));
-    ++masks;
-    if (masks <= expected)
-      line.update(double(masks) / expected);
-    else
-      line.count(masks, "masks");
+    if (findings.boxes && !milliseconds.empty()) findings.boxes->finish();
+    fail_after(error, std::int64_t(milliseconds.size()), "mask");
   }
-  check_labels(options, std::size_t(masks));
-  findings.frames = masks + 1;
+  if (milliseconds.empty()) throw Error(ErrorCode::format, "no mask: no two frames are next to each other");
+  check_labels(options, std::size_t(last));
+  findings.frames = source.count();
+  findings.notes = source.notes();
   return times_of(std::move(milliseconds));
-}
-
-/// Calls write(to) for the folder of a pattern, as write_series does, or with an empty path if the pattern is
-/// empty.
-void write_into(const std::string& pattern, const std::function<void(const Path& to)>& write) {
-  if (pattern.empty())
-    write({});
-  else
-    write_series(folder_of(pattern), write);
 }
 
 void run(const DetectOptions& options) {
@@ -74,12 +78,10 @@ void run(const DetectOptions& options) {
   check_outputs({options.boxes_file()}, inputs);
   if (options.boxes == "-" && options.json)
     throw UsageError("--boxes - and --json exclude each other: both write to standard output");
-  const std::vector<Output> outputs = {{"-o", options.output, {".png", ".pgm"}},
-                                       {"--overlay", options.overlay, picture_extensions}};
   if (options.is_series())
-    check_series(outputs, std::max<std::size_t>(options.frames.size(), 2) - 1, inputs);
+    check_series(options.series(), std::max<std::size_t>(options.frames.size(), 2) - 1, inputs);
   else
-    check_outputs(outputs, inputs);
+    check_outputs(options.series(), inputs);
   const DeviceStart starting(options.device, options.repeats == 0 && !options.is_series());
   const Device device = options.device.device();
   const DeviceInfo info = describe_device(device);
@@ -87,14 +89,11 @@ void run(const DetectOptions& options) {
   Findings findings(options);
   Estimate<Detection> estimated;
   if (options.is_series()) {
-    write_into(options.output, [&](const Path& to_output) {
-      write_into(options.overlay, [&](const Path& to_overlay) {
-        estimated.times = detect_series(options, method, device, findings, to_output, to_overlay);
-      });
-    });
+    estimated.times = detect_series(options, method, device, findings);
   } else {
-    const std::vector<FrameBuffer> pair =
-        read_frames(options.frames, options.reading, 2, options.quiet, "detect").frames;
+    const auto [pair, known, notes] =
+        read_frames(options.frames, options.reading, 2, options.quiet, "detect");
+    findings.notes = notes;
     findings.size = pair[0].size();
     findings.range = pair[0].range();
     estimated = estimate<Detection>(method, device, pair, {.energies = energy}, options);
@@ -107,6 +106,7 @@ void run(const DetectOptions& options) {
   add_times(report, name_of(method), info, findings.size, estimated.times);
   report.json["frames"] = findings.frames;
   add_range(report, findings.range);
+  add_notes(report, findings.notes);
   findings.add_to(report, options, estimated.energies);
   if (options.boxes != "-") options.print(report);
 }
@@ -116,10 +116,12 @@ void run(const DetectOptions& options) {
 void add_detect(App& program) {
   auto [command, options] =
       add_command<DetectOptions>(program, "detect", "Detect motion in frames of a still camera", run);
-  command.add_option("FRAMES FILE", options.frames,
-                     fmt::format("frames in time order, two or more: {}. Or one video: a video file, a "
-                                 "folder, a pattern (frame%04d.png), a camera (/dev/video0)",
-                                 frame_formats));
+  command.add_option(
+      "FRAMES FILE", options.frames,
+      fmt::format("frames in time order, two or more: {}. Or one video: a video file, a "
+                  "folder, a pattern (frame%04d.png), a name with wildcards in quotes, a camera "
+                  "(/dev/video0)",
+                  frame_formats));
   command.add_option(
       "-o,--output FILE", options.output,
       "write the mask of what moves: .png or .pgm. It is that of the newer frame, 255 where it moves, "
@@ -151,6 +153,7 @@ void add_detect(App& program) {
       .help("with --gt: a picture that is 0 where pixels do not count");
   options.reading.add_to(command);
   options.reading.use = RangeUse::detection;
+  FrameOptions::add_skip_to(command, options.reading.skip_damaged, "mask");
   options.add_to(command);
   command.examples({"detect a.png b.png -o mask.png --overlay seen.png",
                     "detect frame*.png -o mask%04d.png --json",

@@ -21,6 +21,11 @@ struct DetectOptions : EstimationOptions<Detection> {
   FrameOptions reading;
   bool beside = false;
 
+  void expand() { expand_names(frames); }
+  /// -o and --overlay.
+  std::vector<Output> series() const {
+    return {{"-o", output, {".png", ".pgm"}}, {"--overlay", overlay, picture_extensions}};
+  }
   /// Returns whether several masks are estimated, or the output names are patterns.
   bool is_series() const { return frames.size() > 2 || has_number(output) || has_number(overlay); }
   /// Returns whether the input or an output is a video, in which case reading, computing and writing overlap.
@@ -56,7 +61,8 @@ class BoxLines {
   const std::string file_, beside_;
   const int min_area_;
   std::FILE* open_ = nullptr;
-  long bytes_ = 0;  // bytes written so far
+  std::optional<WhileWriting> whole_;  // the file is complete, or removed
+  long bytes_ = 0;                     // bytes written so far
   std::optional<BoxFinder> finder_;
   std::vector<Box> boxes_;
 };
@@ -69,6 +75,7 @@ struct Findings {
   Size size;
   int frames = 2;
   ValueRange range;
+  std::vector<std::string> notes = {};  // on the frames
   std::int64_t moving = 0, pixels = 0;
   MaskScores scores;
   Image<std::uint8_t> scored;       // --mask
@@ -91,6 +98,9 @@ FrameBuffer overlay_of(const DetectOptions& options, const FrameBuffer& frame, c
 
 /// Throws UsageError if there are label files, but not one for each mask.
 void check_labels(const DetectOptions& options, std::size_t masks);
+
+/// Whether the method compares frames with a learned background, not with the frame before.
+bool has_background(const DetectionMethod& method);
 
 /// Detects motion in a video.
 void detect_video(const DetectOptions& options);

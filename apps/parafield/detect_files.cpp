@@ -24,11 +24,7 @@ void check_labels(const DetectOptions& options, std::size_t masks) {
 }
 
 BoxLines::BoxLines(const std::string& file, int min_area)
-    : file_(file), beside_(file + ".part"), min_area_(std::max(min_area, 1)) {
-  if (file_.empty() || file_ == "-") return;
-  open_ = std::fopen(beside_.c_str(), "wb");
-  if (!open_) fail_writing(file_, errno);
-}
+    : file_(file), beside_(file + ".part"), min_area_(std::max(min_area, 1)) {}
 BoxLines::~BoxLines() {
   if (!open_) return;
   std::fclose(open_);
@@ -53,6 +49,11 @@ const std::vector<Box>& BoxLines::add(const Image<std::uint8_t>& moving, std::in
 
 void BoxLines::write(const std::string& line) {
   if (file_ == "-") return print(line);
+  if (!open_) {
+    whole_.emplace();
+    open_ = std::fopen(beside_.c_str(), "wb");
+    if (!open_) fail_writing(file_, errno);
+  }
   if (std::fwrite(line.data(), 1, line.size(), open_) != line.size() || std::fflush(open_) != 0) {
     const int reason = errno;
     if (ftruncate(fileno(open_), bytes_) == 0) std::clearerr(open_);  // keeps only complete lines
@@ -69,6 +70,7 @@ void BoxLines::finish() {
     std::remove(beside_.c_str());
     fail_writing(file_, reason);
   }
+  whole_.reset();
 }
 
 void draw_boxes(FrameBuffer& picture, const std::vector<Box>& boxes) {
@@ -109,7 +111,8 @@ const std::vector<Box>& Findings::take(const DetectOptions& options, std::size_t
   moving += count_of(found.moving);
   pixels += std::int64_t(size.width) * size.height;
   if (i < options.labels.size()) {
-    const FrameBuffer labels = read_like(options.labels[i], options.frames[0], size, read_frame);
+    const FrameBuffer labels = read_like(options.labels[i], options.frames[0], size,
+                                         [](const std::string& file) { return read_frame(file); });
     if (!scored) scored = read_like(options.mask, options.frames[0], size, read_mask);
     scores += naming(options.labels[i], [&] { return evaluate(found, labels, {.mask = scored}); });
   }

@@ -6,6 +6,9 @@
 namespace parafield::command {
 namespace {
 
+bool is_background(const ChangeEnergy&) { return false; }
+bool is_background(const BackgroundEnergy&) { return true; }
+
 bool compares_colors(const ChangeEnergy& energy) { return energy.rgb; }
 bool compares_colors(const BackgroundEnergy&) { return false; }
 
@@ -25,8 +28,11 @@ class PictureSink {
     else
       write_frame(numbered(output_, int(frame.index)), picture);
   }
-  void finish() {
+  /// Returns the number of pictures that were dropped to finish early.
+  std::int64_t finish(bool early) {
+    if (writer_ && early) return writer_->finish_early();
     if (writer_) writer_->finish();
+    return 0;
   }
 
  private:
@@ -93,18 +99,20 @@ class DetectJob : public StreamJob {
     FrameBuffer picture(size, PixelFormat::gray_u8);
     const auto write = [&](const VideoFrame& frame, MotionMask& mask) {
       const std::vector<Box>& boxes =
-          findings.take(options_, std::size_t(written), mask, frame.index, frame.time);
+          findings.take(options_, std::size_t(frame.index) - 1, mask, frame.index, frame.time);
       if (masks) {
         paint_mask(mask, picture);
         masks.write(picture, frame);
       }
       if (overlays) overlays.write(overlay_of(options_, frame.frame, mask, boxes), frame);
+      last = frame.index;
       ++written;
     };
+    std::int64_t lost = 0;
     const auto finish = [&] {
       if (written > 0) {
-        masks.finish();
-        overlays.finish();
+        const bool early = stop.stop_requested();
+        lost = std::max(masks.finish(early), overlays.finish(early));
         if (findings.boxes) findings.boxes->finish();
       }
       whole = true;
@@ -118,6 +126,7 @@ class DetectJob : public StreamJob {
     };
     try {
       report = Pipeline<Detection>(detector_, {.stop = stop}).run(read, write, finish);
+      report.results -= lost;
     } catch (const Error& error) {
       if (written > 0 && !whole && findings.boxes) findings.boxes->finish();  // another output failed
       fail_after(error, written, noun);
@@ -126,6 +135,7 @@ class DetectJob : public StreamJob {
 
   InputFrames source;
   Findings findings;
+  std::int64_t last = 0;  ///< index of the last frame with a mask
 
  private:
   static bool reads_gray(const DetectOptions& options, const DetectionMethod& method) {
@@ -144,6 +154,10 @@ class DetectJob : public StreamJob {
 
 }  // namespace
 
+bool has_background(const DetectionMethod& method) {
+  return std::visit([](const auto& one) { return is_background(one.energy); }, method);
+}
+
 bool DetectOptions::is_video() const {
   if (output == "-" || overlay == "-" || is_film(output) || is_film(overlay)) return true;
   if (frames.size() != 1) return false;
@@ -160,15 +174,15 @@ void detect_video(const DetectOptions& options) {
   const DetectionMethod method = options.method.method();
   const Device device = options.device.device();
   check_video_words(options);
-  const WhileWriting whole;
   DetectJob job(options, method, device);
+  const WhileWriting whole;
   if (const std::exception_ptr error = run_jobs({&job}, 1, options.quiet)[0]) std::rethrow_exception(error);
   const PipelineReport& done = job.report;
   if (say_interrupted(done.results, job.noun, options.quiet))
     return;  // the destructor of `whole` ends the program
   if (done.results == 0)
     throw UsageError(fmt::format("FRAMES: give two frames or more, not {}", job.source.count()));
-  check_labels(options, std::size_t(done.results));
+  check_labels(options, std::size_t(job.last));
 
   Report report = options.begin("detect", method, job.source.size(), {});
   report.json.update(device_json(describe_device(device)));
@@ -180,6 +194,7 @@ void detect_video(const DetectOptions& options) {
   report.json["frames"] = done.frames;
   const std::string stages = add_stages(report.json, done, done.sink, "milliseconds");
   add_range(report, job.source.range());
+  add_notes(report, job.source.notes());
   report.text += fmt::format("{}: {} masks in {:.2f} s, {:.1f} frames a second; {}", name_of(method),
                              done.results, done.seconds, frames / done.seconds, stages);
   job.findings.add_to(report, options, {});

@@ -19,6 +19,7 @@
 
 #include "interrupt.hpp"
 #include "options.hpp"
+#include "parafield/video.hpp"
 
 namespace parafield::command {
 namespace fs = std::filesystem;
@@ -122,6 +123,18 @@ bool has_extension(const Path& path, std::string_view extension) {
 bool has_one_of(const Path& path, const std::vector<std::string_view>& extensions) {
   return std::ranges::any_of(extensions,
                              [&](std::string_view extension) { return has_extension(path, extension); });
+}
+
+bool has_wildcards(const std::string& name) {
+  std::error_code error;
+  return name.find_first_of("*?[") != name.npos && !fs::exists(name, error);
+}
+
+void expand_names(std::vector<std::string>& names) {
+  std::vector<std::string> all;
+  for (const std::string& name : names)
+    for (std::string& file : expand_wildcards(name)) all.push_back(std::move(file));
+  names = std::move(all);
 }
 
 void check_outputs(std::vector<Output> outputs, const std::vector<Path>& inputs) {

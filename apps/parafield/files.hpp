@@ -27,9 +27,20 @@ inline constexpr std::string_view frame_formats = "PNG, JPEG, TIFF, PGM, PPM, PF
 inline const std::vector<std::string_view> picture_extensions = {".png", ".jpg", ".jpeg", ".ppm"};
 inline constexpr std::string_view picture_formats = ".png, .jpg or .ppm";
 
+/// Extensions of files with a single frame.
+inline const std::vector<std::string_view> frame_extensions = {".png", ".jpg", ".jpeg", ".tif", ".tiff",
+                                                               ".pgm", ".ppm", ".pnm",  ".pfm", ".npy"};
+
 /// Extensions of videos.
 inline const std::vector<std::string_view> video_extensions = {".mp4", ".mkv",  ".mov",
                                                                ".avi", ".webm", ".y4m"};
+
+/// Returns whether the name has wildcards and is not an existing file.
+bool has_wildcards(const std::string& name);
+
+/// Replaces names with wildcards, which a shell has not expanded, by the files that they match, in natural order.
+/// Throws Error(file) if a name matches none.
+void expand_names(std::vector<std::string>& names);
 
 /// Returns whether the name ends in the extension (".png"), in upper or lower case.
 bool has_extension(const Path& path, std::string_view extension);

@@ -19,6 +19,7 @@ FlowSequence::FlowSequence(const std::vector<std::string>& files, const FrameOpt
       middle_((frames_of(method) - 1) / 2),
       timer_(Device::cpu()),
       whole_(Device::cpu()) {
+  source.need(frames_of(method));
   if (const int window = frames_of(method); source.count() < window)
     throw UsageError(
         fmt::format("FRAMES: {} takes {} frames or more, not {}", name_of(method), window, source.count()));
@@ -27,12 +28,18 @@ FlowSequence::FlowSequence(const std::vector<std::string>& files, const FrameOpt
 
 bool FlowSequence::next(FlowField& flow) {
   while (std::optional<InputFrame> frame = source.next()) {
+    if (frame->skipped > 0) {
+      estimator.reset();
+      frames.clear();
+      pushed_ = 0;
+    }
     timer_.start();
     const bool complete = estimator.push(frame->frame, flow);
     const double time = timer_.stop();
     if (pushed_++ >= middle_) frames.push_back(std::move(*frame));
     if (!complete) continue;
     milliseconds_.push_back(time);
+    number_ = int(frames[0].index) - middle_ + 1;
     mark_unknown(flow, frames[0].known, frames[1].known);
     return true;
   }
@@ -51,6 +58,7 @@ void FlowSequence::add_to(Report& report, std::string_view method, const DeviceI
   report.json["frames"] = source.count();
   add_series(report, fmt::format("{} frames, ", source.count()), "flow", int(milliseconds_.size()), seconds);
   add_range(report, source.range());
+  add_notes(report, source.notes());
 }
 
 namespace {
@@ -79,6 +87,7 @@ struct FlowCommandOptions : EstimationOptions<Flow> {
             {"--confidence", confidence, confidence_extensions},
             {"--color", color, picture_extensions}};
   }
+  void expand() { expand_names(frames); }
   std::vector<Path> inputs() const {
     std::vector<Path> all(frames.begin(), frames.end());
     all.insert(all.end(), {truth.truth, truth.mask, guides.tracks, reading.mask});
@@ -205,15 +214,15 @@ void run_series(const FlowCommandOptions& options, const FlowMethod& method, Flo
   line.begin("estimating");
   writer.during([&] {
     while (sequence.next(writer.free(sequence.estimator))) {
-      const int number = writer.count() + 1;
+      const int number = sequence.number();
+      const bool is_first = writer.count() == 0;
       if (number > expected) check_outputs(numbered(options.outputs(), number), options.inputs());
-      writer.begin(
-          [&, number, frame = std::make_shared<InputFrame>(sequence.take_frame())](FlowField& field) {
-            if (number == 1 && !options.color.empty())
-              picture.fit(field);  // the whole series shares one scale
-            options.write(picture, field, frame->frame, number);
-            findings.add(field, frame->known);
-          });
+      writer.begin([&, number, is_first,
+                    frame = std::make_shared<InputFrame>(sequence.take_frame())](FlowField& field) {
+        if (is_first && !options.color.empty()) picture.fit(field);  // the whole series shares one scale
+        options.write(picture, field, frame->frame, number);
+        findings.add(field, frame->known);
+      });
       if (counted && sequence.source.count() <= files)
         line.update(double(number) / expected);
       else
@@ -221,6 +230,10 @@ void run_series(const FlowCommandOptions& options, const FlowMethod& method, Flo
     }
   });
   line.end();
+  if (writer.count() == 0)
+    throw Error(ErrorCode::format,
+                fmt::format("no flow: {} takes {} frames without a damaged one between them", name_of(method),
+                            window));
 
   Report report = options.begin("flow", method, sequence.source.size(), sequence.estimator.blocks());
   report.json.update(parameters_json(parameters_of(task)));
@@ -249,7 +262,7 @@ void run(const FlowCommandOptions& options) {
   check_outputs(options.outputs(), options.inputs());
   const DeviceStart starting(options.device, options.repeats == 0);
 
-  const auto [frames, known] =
+  const auto [frames, known, notes] =
       read_frames(options.frames, options.reading, count, options.quiet, name_of(method),
                   "; for a sequence name a series of files, like -o flow%04d.flo");
   const Device device = options.device.device();
@@ -272,6 +285,7 @@ void run(const FlowCommandOptions& options) {
   report.json.update(parameters_json(parameters_of(task)));
   add_times(report, name_of(method), info, frame.size(), times);
   add_range(report, frame.range());
+  add_notes(report, notes);
   FlowFindings findings;
   findings.add(flow, known[std::size_t(middle)]);
   PictureOptions picture = options.picture;
@@ -300,10 +314,12 @@ std::vector<std::string> examples_of(FlowMethod method) {
 void add_flow(App& program) {
   auto [command, options] = add_command<FlowCommandOptions>(
       program, "flow", "Estimate the optical flow from one frame to the next", run);
-  command.add_option("FRAMES FILE", options.frames,
-                     "frames in time order: PNG, JPEG, TIFF, PNM, PFM, .npy, Y4M. All have one size. The "
-                     "flow is that of the "
-                     "first of two frames, or of the middle one where the method takes more");
+  command.add_option(
+      "FRAMES FILE", options.frames,
+      "frames in time order: PNG, JPEG, TIFF, PNM, PFM, .npy, Y4M. All have one size. A folder, a "
+      "pattern (frame%04d.png) or a name with wildcards in quotes is taken in order of numbers. The "
+      "flow is that of the "
+      "first of two frames, or of the middle one where the method takes more");
   command.add_option("-o,--output FILE", options.flow,
                      "write the flow: .flo, .pfm, .npy or KITTI's .png. A .png has 16 bit and is no picture "
                      "to look at; --color draws one. A name with a number is a series, for any "
@@ -319,12 +335,13 @@ void add_flow(App& program) {
   for (const char* of_colors : {"--legend", "--max-motion"}) command.get_option(of_colors).needs(color);
   options.reading.add_to(command);
   options.reading.add_mask_to(command);
+  FrameOptions::add_skip_to(command, options.reading.skip_damaged, "flow");
   options.guides.add_to(command);
   options.truth.add_to(command, "true flow to compare with: .flo, .pfm, .npy or .png");
   options.add_to(command);
   command.leave_out_of_help({"--aggregation-sigma", "--texture-aware", "--uniqueness", "--block-overlap",
                              "--match-stride", "--match-levels", "--match-iterations", "--match-check",
-                             "--match-region"});
+                             "--match-region", "--skip-damaged"});
   command.examples({"flow a.png b.png -o flow.flo --color flow.png",
                     "flow a.png b.png --gt truth.flo --preset fast --json",
                     "flow frame*.png -o flow%04d.flo"});

@@ -16,8 +16,11 @@ class FlowSequence {
   FlowSequence(const std::vector<std::string>& files, const FrameOptions& reading, int ahead, bool quiet,
                const FlowMethod& method, const FlowOptions& task);
 
-  /// Estimates the next flow, and returns whether there is one. Between two calls, take_frame() must be called.
+  /// Estimates the next flow, and returns whether there is one. Between two calls, take_frame() must be called. No
+  /// flow spans frames that were skipped.
   bool next(FlowField& flow);
+  /// The number of the last flow, from 1. Numbers of flows that skipped frames would have are left out.
+  int number() const { return number_; }
   /// Removes and returns the frame that the last flow belongs to: the first of two, the middle one of more.
   InputFrame take_frame();
 
@@ -31,7 +34,7 @@ class FlowSequence {
 
  private:
   const int middle_;
-  int pushed_ = 0;
+  int pushed_ = 0, number_ = 0;
   Timer timer_, whole_;
   std::vector<double> milliseconds_;
 };

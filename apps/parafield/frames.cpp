@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <system_error>
 #include <thread>
 #include <utility>
+
+#include "interrupt.hpp"
 
 namespace parafield::command {
 namespace {
@@ -68,8 +71,23 @@ void FrameOptions::add_range_to(App& command) {
 void FrameOptions::add_to(App& command) {
   add_range_to(command);
   const Option name = command.add_option("--variable NAME", variable);
-  name.help("of NetCDF files: the variable that holds the frames. It is needed where several may");
-  command.leave_out_of_help(name);
+  name.help(
+      "of NetCDF files: the variable that holds the frames, also in a group: rain or group/rain. It is "
+      "needed where several may");
+  const Option values = command.add_option("--level VALUE", level);
+  values.help(
+      "of NetCDF files whose images have more axes than time: a value of the axis, as 850 or "
+      "level=850,member=2. It is the number from 1 where the axis has no coordinate. step=all takes the axis "
+      "for time");
+  for (const Option& one : {name, values}) command.leave_out_of_help(one);
+}
+
+void FrameOptions::add_skip_to(App& command, bool& skip_damaged, const std::string& results) {
+  command.add_flag("--skip-damaged", skip_damaged)
+      .help(fmt::format(
+          "go on after frames that are damaged or missing. They have no {}, and numbers of files stay "
+          "as they would be with them; notes name each",
+          results));
 }
 
 void FrameOptions::add_mask_to(App& command) {
@@ -98,29 +116,19 @@ std::optional<ValueRange> FrameOptions::given() const {
   return ValueRange{values[0], values[1]};
 }
 
-/// Calls f(). If the variable of a NetCDF file is missing or unclear, the error names the option.
-template <class F>
-static auto naming_variable(F f) {
-  try {
-    return f();
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::invalid_argument) throw;
-    throw Error(error.code(), std::string(error.what()) + "; --variable names one");
-  }
-}
-
 /// Reads the frames with their masks. Only one thread at a time uses it.
 class InputFrames::Reader {
  public:
   Reader(const std::vector<std::string>& files, const FrameOptions& options, const FrameSourceOptions& how)
-      : source_(naming_variable([&] { return FrameSource(files, how); })),
+      : source_(files, how),
         fills_(options.fills),
         mask_name_(options.mask.empty() ? options.overlay : options.mask),
         mask_(given_mask(options)) {}
 
   const VideoInfo& info() const { return source_.info(); }
+  std::vector<std::string> take_notes() { return source_.take_notes(); }
   bool next(InputFrame& frame) {
-    if (!naming_variable([&] { return source_.next(frame); })) return false;
+    if (!source_.next(frame)) return false;
     frame.name = source_.name();
     if (fills_) fill(frame);
     return true;
@@ -200,23 +208,24 @@ InputFrames::InputFrames(const std::vector<std::string>& files, const FrameOptio
       quiet_(quiet),
       reads_ahead_(ahead > 0) {
   how.variable = options.variable;
+  how.level = options.level;
   how.any_size = true;  // check() names both frames
+  how.skip_damaged = options.skip_damaged;
   reader_ = std::make_shared<Reader>(checked(files), options, how);
+  take_notes();
   if (!reads_ahead_) return;
   begin_to_read();
-  while (int(waiting_.size()) < ahead && await_one()) {
+  try {
+    while (int(waiting_.size()) < ahead && await_one()) {
+    }
+  } catch (const Error&) {
+    if (waiting_.empty()) throw;
+    failed_ = std::current_exception();
   }
   std::vector<Frame> first;
   for (const InputFrame& one : waiting_) first.push_back(one.frame);
   range_.decide(first);
-  report_notes();
-}
-
-void InputFrames::report_notes() {
-  for (std::string& text : range_.take_notes()) {
-    if (!quiet_) note(text);
-    notes_.push_back(std::move(text));
-  }
+  say(range_.take_notes());
 }
 
 const VideoInfo& InputFrames::info() const { return reader_->info(); }
@@ -236,8 +245,28 @@ void InputFrames::begin_to_read() {
   }
 }
 
+void InputFrames::take_notes() {
+  std::vector<std::string> notes = reader_->take_notes();
+  source_notes_.insert(source_notes_.end(), notes.begin(), notes.end());
+  say(std::move(notes));
+}
+
+void InputFrames::say(std::vector<std::string> notes) {
+  for (std::string& text : notes) {
+    if (!quiet_) note(text);
+    notes_.push_back(std::move(text));
+  }
+}
+
+void InputFrames::need(int frames) const {
+  if (count_ < frames && failed_) std::rethrow_exception(failed_);
+}
+
 bool InputFrames::await_one() {
+  if (failed_) std::rethrow_exception(failed_);
   if (!coming_.valid()) return false;
+  while (coming_.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) WhileWriting::check();
+  take_notes();
   std::optional<InputFrame> one = coming_.get();
   if (!one) return false;
   begin_to_read();
@@ -254,7 +283,9 @@ void InputFrames::check(const InputFrame& frame) {
 
 bool InputFrames::next(InputFrame& frame) {
   if (!reads_ahead_) {
-    if (!reader_->next(frame)) return false;
+    const bool is_there = reader_->next(frame);
+    take_notes();
+    if (!is_there) return false;
     check(frame);
     if (!range_.is_decided()) {
       const Frame first = frame.frame;
@@ -266,7 +297,7 @@ bool InputFrames::next(InputFrame& frame) {
     waiting_.pop_front();
   }
   range_.give_to(frame.frame, frame.name);
-  report_notes();
+  say(range_.take_notes());
   return true;
 }
 
@@ -282,14 +313,21 @@ KnownFrames read_frames(const std::vector<std::string>& files, const FrameOption
     throw UsageError(fmt::format("FRAMES: {} takes {} frames, not {}{}", who, count, number, instead));
   };
   if (int(files.size()) > count) fail(std::to_string(files.size()), more);
-  InputFrames source(files, options, count, quiet);
+  FrameOptions reading = options;
+  reading.skip_damaged = false;  // frames around a damaged one would be taken for neighbors
+  InputFrames source(files, reading, count, quiet);
   KnownFrames all;
   while (std::optional<InputFrame> frame = source.next()) {
     if (int(all.frames.size()) == count) fail("more", more);
     all.add(std::move(*frame));
   }
   if (int(all.frames.size()) < count) fail(std::to_string(all.frames.size()));
+  all.notes = source.notes();
   return all;
+}
+
+void add_notes(Report& report, const std::vector<std::string>& notes) {
+  if (!notes.empty()) report.json["notes"] = notes;
 }
 
 void add_range(Report& report, ValueRange range) {

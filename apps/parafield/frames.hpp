@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <deque>
+#include <exception>
 #include <future>
 #include <memory>
 #include <optional>
@@ -24,15 +25,19 @@ using KnownPixels = Image<std::uint8_t>;
 /// Returns the number of nonzero pixels.
 std::int64_t count_of(const Image<std::uint8_t>& mask);
 
-/// --range, --variable, --input-mask, --overlay.
+/// --range, --variable, --level, --skip-damaged, --input-mask, --overlay.
 struct FrameOptions {
-  std::string range, variable, mask, overlay;
+  std::string range, variable, level, mask, overlay;
+  bool skip_damaged = false;
   bool fills = false;                 ///< pixels without a value are filled in, and reported as a mask
   RangeUse use = RangeUse::matching;  ///< what the range is for
 
-  /// Adds --range and --variable.
+  /// Adds --range, --variable and --level.
   void add_to(App& command);
+  /// Adds --range alone.
   void add_range_to(App& command);
+  /// Adds --skip-damaged. `results` names what a damaged frame has none of.
+  static void add_skip_to(App& command, bool& skip_damaged, const std::string& results);
   /// Adds --input-mask. Pixels without a value (by the mask, by alpha, or because they are not finite) are
   /// then filled in.
   void add_mask_to(App& command);
@@ -87,9 +92,10 @@ class SequenceRange {
 /// See SequenceRange for the range.
 class InputFrames {
  public:
-  /// Reads the first `ahead` frames, or all if there are fewer. If their range is not the usual one of their
-  /// format, a note on stderr says so unless `quiet` is set. Each later frame is read while the one before it
-  /// is in use. If `ahead` is 0, frames are read when they are needed, and the first one decides the range.
+  /// Reads the first `ahead` frames, or all if there are fewer. If a frame after the first cannot be read,
+  /// next() throws its error after the frames before it. If their range is not the usual one of their format,
+  /// a note on stderr says so unless `quiet` is set. Each later frame is read while the one before it is in
+  /// use. If `ahead` is 0, frames are read when they are needed, and the first one decides the range.
   /// Throws UsageError and whatever FrameSource throws.
   InputFrames(const std::vector<std::string>& files, const FrameOptions& options, int ahead, bool quiet,
               FrameSourceOptions how = {});
@@ -98,36 +104,43 @@ class InputFrames {
   /// FrameSource throws, and Error(invalid_argument) if the frame's size differs from the first one's.
   bool next(InputFrame& frame);
   std::optional<InputFrame> next();
+  /// Throws the error that ended the first frames, if there are fewer than `frames`.
+  void need(int frames) const;
 
   const VideoInfo& info() const;
+  /// The notes on the source and the range so far. They are also printed on stderr unless `quiet`.
+  const std::vector<std::string>& notes() const { return notes_; }
+  /// The notes on the source alone, as on frames that were skipped.
+  const std::vector<std::string>& source_notes() const { return source_notes_; }
   int count() const { return count_; }  ///< frames read so far
   Size size() const { return info().size; }
   ValueRange range() const { return range_.range(); }
-  /// The notes on the range so far, which a quiet source did not print.
-  const std::vector<std::string>& notes() const { return notes_; }
 
  private:
   class Reader;
 
   void begin_to_read();
   bool await_one();  // returns false at the end
+  void take_notes();
+  void say(std::vector<std::string> notes);
   void check(const InputFrame& frame);
-  void report_notes();
 
   std::shared_ptr<Reader> reader_;
   SequenceRange range_;
   const bool quiet_, reads_ahead_;
-  std::vector<std::string> notes_;
   int count_ = 0;
   std::string first_name_;
   std::deque<InputFrame> waiting_;
   std::future<std::optional<InputFrame>> coming_;
+  std::exception_ptr failed_;  // error of a frame after those that wait
+  std::vector<std::string> notes_, source_notes_;
 };
 
-/// Frames and their masks.
+/// Frames, their masks, and notes on them.
 struct KnownFrames {
   std::vector<FrameBuffer> frames;
   std::vector<KnownPixels> known;
+  std::vector<std::string> notes = {};
 
   void add(InputFrame frame) {
     frames.push_back(std::move(frame.frame));
@@ -139,6 +152,9 @@ struct KnownFrames {
 /// needs that many, and `more` says what to do with other numbers of frames.
 KnownFrames read_frames(const std::vector<std::string>& files, const FrameOptions& options, int count,
                         bool quiet, std::string_view who, std::string_view more = "");
+
+/// Adds notes of InputFrames, if there are some.
+void add_notes(Report& report, const std::vector<std::string>& notes);
 
 /// Adds the range.
 void add_range(Report& report, ValueRange range);

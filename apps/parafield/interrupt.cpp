@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <initializer_list>
+#include <utility>
 
 namespace parafield::command {
 namespace {
@@ -49,6 +51,14 @@ bool WhileWriting::interrupted() { return pending != 0; }
 void WhileWriting::end_now() {
   if (pending) _exit(128 + pending);
 }
+
+EndOnInterrupt::EndOnInterrupt(std::function<void()> cancel)
+    : watch_([cancel = std::move(cancel)](const std::stop_token& stop) {
+        while (!stop.stop_requested()) {
+          if (pending) return cancel();
+          std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        }
+      }) {}
 
 void WhileWriting::check() {
   if (pending) throw Interrupted{};

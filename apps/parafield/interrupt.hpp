@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <functional>
+#include <thread>
 
 /// Handling of Ctrl-C, SIGTERM and other signals that end a program. They end it at once or, if it is writing
 /// files, as soon as these are complete or removed.
@@ -24,6 +26,16 @@ class WhileWriting {
   /// Ends the program at once if a signal is pending. Only for a thread that knows that all files are
   /// complete.
   static void end_now();
+};
+
+/// While an object exists, calls cancel() if a signal is pending, so that a long call does not delay the end of the
+/// program. Objects of WhileWriting must exist only while files are incomplete.
+class EndOnInterrupt {
+ public:
+  explicit EndOnInterrupt(std::function<void()> cancel);
+
+ private:
+  std::jthread watch_;
 };
 
 /// Thrown to abandon a series of files. The program ends once the files written so far have been removed.

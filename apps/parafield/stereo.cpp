@@ -61,8 +61,8 @@ std::vector<Path> StereoCommandOptions::inputs() const {
   return all;
 }
 
-void StereoCommandOptions::write(const DisparityField& field, bool filled, const CalibratedPair& pair,
-                                 int number, const DisparityColorOptions& colors) const {
+DepthLoss StereoCommandOptions::write(const DisparityField& field, bool filled, const CalibratedPair& pair,
+                                      int number, const DisparityColorOptions& colors) const {
   // Filled pixels are written as valid.
   const DisparityView view = filled ? DisparityView{field.d} : DisparityView(field);
   const WhileWriting whole;
@@ -74,7 +74,7 @@ void StereoCommandOptions::write(const DisparityField& field, bool filled, const
     if (beside) picture = parafield::beside(pair.frames[0], picture);
     write_frame(named(color, number), picture);
   }
-  camera.write(pair, view, field, number);
+  return camera.write(pair, view, field, number);
 }
 
 namespace {
@@ -110,7 +110,7 @@ void run(const StereoCommandOptions& options) {
 
   KnownFrames read = read_frames(options.images, options.reading, 2, options.quiet, "stereo",
                                  "; for a video name a series of files, like -o disparity%04d.pfm");
-  const CalibratedPair pair = Cameras(options.camera, device).prepared(std::move(read.frames));
+  const CalibratedPair pair = Cameras(options.camera, device, options.quiet).prepared(std::move(read.frames));
   const KnownFrames images = known_pair(pair, std::move(read.known), !options.camera.calibration.empty());
   const FrameBuffer& left = images.frames[0];
   const DisparityField truth = read_like(
@@ -128,6 +128,7 @@ void run(const StereoCommandOptions& options) {
   Report report = options.begin("stereo", method, left.size(), blocks);
   add_times(report, name_of(method), info, left.size(), times);
   add_range(report, left.range());
+  add_notes(report, read.notes);
   pair.add_to(report);
   DisparityFindings findings;
   findings.add(disparity, images.known[0]);
@@ -139,7 +140,8 @@ void run(const StereoCommandOptions& options) {
         report,
         {.mask = mask, .valid_only = options.truth.valid_only, .confidence = !options.confidence.empty()},
         [&, &field = disparity](const EvaluationOptions& how) { return evaluate(field, truth, how); });
-  options.write(disparity, energy.checks.fill, pair);
+  const DepthLoss loss = options.write(disparity, energy.checks.fill, pair);
+  if (pair.geometry) options.camera.add_depths(report, *pair.geometry, loss, options.quiet);
   add_files(report, names_of(options.outputs()));
   options.print(report);
 }
@@ -151,9 +153,11 @@ void add_stereo(App& program) {
       program, "stereo", "Estimate the disparities of a pair of images", run);
   command.add_option(
       "IMAGES FILE", options.images,
-      fmt::format("left and right image of one size: {}. Matches lie on the same row, if there is no "
-                  "--calibration. Of a video: all files of the left camera, then as many of the right one",
-                  frame_formats));
+      fmt::format(
+          "left and right image of one size: {}. Matches lie on the same row, if there is no "
+          "--calibration. Of a video: all files of the left camera, then as many of the right one; or a "
+          "folder, a pattern (left%04d.png) or a name with wildcards in quotes for each",
+          frame_formats));
   const Option output = command.add_option("-o,--output FILE", options.disparity);
   output.help(
       "write the disparities: .pfm, .npy or .png. They are those of the left image. A .pfm or .npy has px at "
@@ -177,7 +181,8 @@ void add_stereo(App& program) {
   options.camera.add_to(command);
   options.reading.add_to(command);
   options.reading.add_mask_to(command);
-  command.leave_out_of_help({"--input-mask"});
+  FrameOptions::add_skip_to(command, options.reading.skip_damaged, "disparities");
+  command.leave_out_of_help({"--input-mask", "--skip-damaged"});
   const Option truth = options.truth.add_to(
       command, "true disparities to compare with: .pfm, .npy or .png. Unknown ones do not count");
   command.get_option("--mask").help(

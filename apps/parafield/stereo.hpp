@@ -21,12 +21,16 @@ struct StereoCommandOptions : EstimationOptions<Stereo> {
   bool beside = false;
   TruthOptions truth;
 
+  /// Two names stay, because each camera's files must be found by themselves.
+  void expand() {
+    if (images.size() != 2) expand_names(images);
+  }
   std::vector<Output> outputs() const;
   std::vector<Path> inputs() const;
   /// Writes the files of pair `number` of a series, 0 without one. `filled`: invalid pixels have been filled
-  /// in.
-  void write(const DisparityField& field, bool filled, const CalibratedPair& pair, int number = 0,
-             const DisparityColorOptions& colors = {}) const;
+  /// in. Returns what a depth PNG cannot hold.
+  DepthLoss write(const DisparityField& field, bool filled, const CalibratedPair& pair, int number = 0,
+                  const DisparityColorOptions& colors = {}) const;
 };
 
 StereoEnergy& energy_of(StereoMethod& method);

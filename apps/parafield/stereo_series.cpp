@@ -17,14 +17,24 @@ class PairFrames {
       : left_files_(half(options.images, 0)),
         right_files_(half(options.images, 1)),
         left_(left_files_, options.reading, ahead, options.quiet),
-        right_(right_files_, options.reading, ahead, true) {
+        right_(right_files_, options.reading, ahead, true),
+        quiet_(options.quiet),
+        skips_(options.reading.skip_damaged) {
     check_same_size(left_files_[0], left_.size(), right_files_[0], right_.size());
   }
 
-  /// Returns the next pair, or none at the end. Throws Error(invalid_argument) if only one camera has an
-  /// image.
+  /// Returns the next pair, or none at the end. If an image of one camera was skipped, so is the other
+  /// camera's. Throws Error(invalid_argument) if only one camera has an image.
   std::optional<KnownFrames> next() {
     std::optional<InputFrame> left = left_.next(), right = right_.next();
+    while (left && right && left->index != right->index) {
+      const bool is_left = left->index < right->index;
+      (is_left ? left : right) = (is_left ? left_ : right_).next();
+    }
+    say_notes();
+    // The last images of one camera may have been skipped.
+    if (left.has_value() != right.has_value() && skips_ && !(left ? right_ : left_).source_notes().empty())
+      return {};
     if (left.has_value() != right.has_value())
       throw Error(
           ErrorCode::invalid_argument,
@@ -33,12 +43,22 @@ class PairFrames {
                       left ? "left" : "right", (left ? left_files_ : right_files_)[0]));
     if (!left) return {};
     ++count_;
+    number_ = int(left->index) + 1;
     KnownFrames pair;
     for (InputFrame* one : {&*left, &*right}) {
       one->frame.set_range(range());
       pair.add(std::move(*one));
     }
     return pair;
+  }
+
+  /// Number of the last pair, from 1, with those that were skipped.
+  int number() const { return number_; }
+  /// Notes on both cameras' images, and on the range of the left one's.
+  std::vector<std::string> notes() const {
+    std::vector<std::string> all = left_.notes();
+    all.insert(all.end(), right_.source_notes().begin(), right_.source_notes().end());
+    return all;
   }
 
   /// Returns the range that both cameras share.
@@ -55,6 +75,12 @@ class PairFrames {
  private:
   static constexpr int ahead = 2;
 
+  /// Prints new notes on the right camera's images, which is quiet because its range is that of the left one.
+  void say_notes() {
+    for (; said_ < right_.source_notes().size(); ++said_)
+      if (!quiet_) note(right_.source_notes()[said_]);
+  }
+
   /// Returns half of the files: the left (0) or the right (1) camera's. Throws UsageError.
   static std::vector<std::string> half(const std::vector<std::string>& files, int side) {
     const auto count = std::ptrdiff_t(files.size());
@@ -69,7 +95,9 @@ class PairFrames {
 
   const std::vector<std::string> left_files_, right_files_;
   InputFrames left_, right_;
-  int count_ = 0;
+  const bool quiet_, skips_;
+  int count_ = 0, number_ = 0;
+  std::size_t said_ = 0;  // notes of the right camera that are printed
 };
 
 }  // namespace
@@ -83,7 +111,7 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
   const DeviceInfo info = describe_device(device);
 
   PairFrames source(options);
-  Cameras cameras(options.camera, device);
+  Cameras cameras(options.camera, device, options.quiet);
   StereoEnergy& energy = energy_of(method);
   const int given = energy.disparities;
   std::optional<Examined> examined;
@@ -93,6 +121,7 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
   whole.start();
   std::vector<double> milliseconds;
   DisparityFindings findings;
+  DepthLoss loss;
   DisparityColorOptions colors;  // the whole series shares one scale
   SeriesWriter<DisparityField> writer("disparity map");
   ProgressLine line(!options.quiet);
@@ -113,6 +142,7 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
         if (!examined) {
           reported.json = pair->json;
           reported.text = pair->text;
+          reported.geometry = pair->geometry;
         }
         examined.emplace(*pair, *estimator, given);
         method = estimator->method();
@@ -122,12 +152,12 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
       timer.start();
       estimator->push(images->frames[0], images->frames[1], writer.free(*estimator));
       milliseconds.push_back(timer.stop());
-      const int number = writer.count() + 1;
+      const int number = source.number();
       if (number > source.expected()) check_outputs(numbered(options.outputs(), number), options.inputs());
       writer.begin([&, pair, images, number, colors](DisparityField& field) {
         mark_unknown(field, images->known[0], images->known[1]);
         findings.add(field, images->known[0]);
-        options.write(field, energy.checks.fill, *pair, number, colors);
+        loss += options.write(field, energy.checks.fill, *pair, number, colors);
       });
       if (source.is_counted())
         line.update(double(writer.count()) / source.expected());
@@ -136,6 +166,7 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
     }
   });
   line.end();
+  if (writer.count() == 0) throw Error(ErrorCode::format, "no pair of images can be read");
   const double seconds = whole.stop() / 1000;
 
   const Size size = estimator->size();
@@ -143,9 +174,11 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
   add_times(report, name_of(method), info, size, times_of(milliseconds));
   add_series(report, "", "pair", writer.count(), seconds);
   add_range(report, source.range());
+  add_notes(report, source.notes());
   reported.add_to(report);
   add_findings(report, findings);
   examined->add_to(report, energy, options.quiet);
+  if (reported.geometry) options.camera.add_depths(report, *reported.geometry, loss, options.quiet);
   add_files(report, names_of(options.outputs()));
   options.print(report);
 }

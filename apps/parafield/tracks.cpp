@@ -72,7 +72,7 @@ void run(const TracksOptions& options) {
   check_outputs({{"-o", options.output, {".csv", ".txt"}}, {"--color", options.color, picture_extensions}},
                 {options.frame0, options.frame1, options.truth, options.reading.mask});
   const DeviceInfo info = describe_device(device);
-  const auto [frames, known] =
+  const auto [frames, known, notes] =
       read_frames({options.frame0, options.frame1}, options.reading, 2, options.quiet, "tracks");
   const Size size = frames[0].size();
   const FlowField truth = read_like(options.truth, options.frame0, size, read_flow);
@@ -91,6 +91,7 @@ void run(const TracksOptions& options) {
 
   Report report = begin_report("tracks");
   add_range(report, frames[0].range());
+  add_notes(report, notes);
   report.json["parameters"] = parameters_json(parameters_of(tracking));
   add_times(report, "tracks", info, size, times);
   const Size cells = feature_grid(size, tracking.max_features);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -51,7 +52,10 @@ namespace parafield {
 ///
 /// A PNG, JPEG or TIFF file with an orientation (for PNG and JPEG, in its EXIF data) is turned as
 /// an image viewer shows it, which is why the frame's width may be the stored height.
-PARAFIELD_API FrameBuffer read_frame(const std::filesystem::path& path);
+///
+/// A PNG or JPEG file that lacks only its end marker is read. `note`, if it is not null, receives what is unusual
+/// about the file, starting with its name; empty if nothing is.
+PARAFIELD_API FrameBuffer read_frame(const std::filesystem::path& path, std::string* note = nullptr);
 
 /// Writes a frame: .png (u8, u16; gray or rgb), .jpg or .jpeg (u8; gray or rgb; quality 95 without chroma
 /// subsampling, at most 65500x65500), .pgm (u8, u16; gray), .ppm (u8, u16; rgb) or .pfm (f32; one channel for
@@ -59,7 +63,7 @@ PARAFIELD_API FrameBuffer read_frame(const std::filesystem::path& path);
 PARAFIELD_API void write_frame(const std::filesystem::path& path, const In<Frame>& frame);
 
 /// Reads a flow field, px, without confidence:
-/// - Middlebury's .flo.
+/// - Middlebury's .flo, in either byte order.
 /// - PFM of three channels (PF), in either byte order: u, v and a channel that is ignored.
 /// - .npy: a NumPy array of little-endian float32 or float64, height x width x 2, in C order.
 /// - KITTI's RGB PNG of 16 bits: u, v = (value - 32768) / 64, the third channel is `valid`. Three zeros
@@ -108,8 +112,9 @@ PARAFIELD_API Image<std::uint8_t> read_alpha(const std::filesystem::path& path);
 PARAFIELD_API void write_mask(const std::filesystem::path& path, View<const std::uint8_t> mask);
 
 /// Reads tracks from text. Each line has x, y, u and v, px, separated by commas, semicolons, tabs or spaces,
-/// with a decimal point in every locale; nan and inf are allowed. The first line may name the columns
-/// (x,y,u,v). Empty lines and text after # are ignored. Error(format) names the first bad line.
+/// with a decimal point in every locale; nan and inf are allowed. The first line may name the columns: then
+/// x, y, u and v may be in any order, and other columns are ignored. Empty lines and text after # are ignored.
+/// Error(format) names the first bad line.
 PARAFIELD_API std::vector<Track> read_tracks(const std::filesystem::path& path);
 
 /// Writes tracks as text: a line x,y,u,v, then one line per track, with enough digits to read back the same
@@ -117,10 +122,13 @@ PARAFIELD_API std::vector<Track> read_tracks(const std::filesystem::path& path);
 PARAFIELD_API void write_tracks(const std::filesystem::path& path, std::span<const Track> tracks);
 
 /// Reads the calibration of a stereo camera and detects its format:
-/// - OpenCV's YAML, as FileStorage writes it: the matrices K1 or M1, D1 (4, 5 or 8 coefficients, or 12 or 14
-///   if those after the eighth are 0), K2 or M2, D2, R and T, and optionally the size of the images
-///   (image_width and image_height, or imageSize). Other entries are ignored. A `second` file may supply what
-///   the first lacks, because OpenCV's sample program writes R and T to extrinsics.yml.
+/// - OpenCV's YAML, as FileStorage writes it: the matrices K1 or M1, D1 (see set_lenses), K2 or M2, D2, R and
+///   T, and optionally the size of the images (image_width and image_height, or imageSize) and the model of
+///   the lenses (distortion_model: plumb_bob, rational_polynomial, equidistant or fisheye; or fisheye_model: 0
+///   or 1). Other entries are ignored. A `second` file may supply what the first lacks, because OpenCV's
+///   sample program writes R and T to extrinsics.yml.
+/// - ROS's camera_info in YAML, one file a camera, in any order: camera_matrix, distortion_model,
+///   distortion_coefficients, rectification_matrix and projection_matrix, or the fields of the message.
 /// - Middlebury's calib.txt: cam0, cam1, baseline, doffs, width and height. These images are already
 ///   rectified.
 ///
@@ -128,11 +136,28 @@ PARAFIELD_API void write_tracks(const std::filesystem::path& path, std::span<con
 PARAFIELD_API StereoCalibration read_calibration(const std::filesystem::path& path,
                                                  const std::filesystem::path& second = {});
 
+/// What a depth file of 16 bits cannot hold.
+struct DepthLoss {
+  std::int64_t known = 0;  ///< pixels with a depth
+  std::int64_t lost = 0;   ///< of these, pixels that are stored as 0, because they round to 0 or exceed 65535
+  std::int64_t coarse = 0;  ///< of these, pixels that are stored as 1 to 99, in steps of more than 1 %
+
+  DepthLoss& operator+=(const DepthLoss& other) {
+    known += other.known, lost += other.lost, coarse += other.coarse;
+    return *this;
+  }
+  bool operator==(const DepthLoss&) const = default;
+};
+
+/// The usual scale of depths in a PNG: 1000 for a baseline below 3, which is taken as meters, so that the file
+/// holds millimeters; otherwise 1, for a baseline in millimeters or centimeters.
+PARAFIELD_API float depth_scale_of(double baseline);
+
 /// Writes depths as .pfm, .npy (float32) or .png (gray, 16 bits). The first two store them unchanged,
 /// infinite where unknown. The PNG stores depth * `scale`, rounded, and 0 where the depth is unknown or above
-/// 65535 / scale.
-PARAFIELD_API void write_depth(const std::filesystem::path& path, const View<const float>& depth,
-                               float scale = 1);
+/// 65535 / scale. The default gives millimeters for depths in meters. Returns what the file cannot hold.
+PARAFIELD_API DepthLoss write_depth(const std::filesystem::path& path, const View<const float>& depth,
+                                    float scale = 1000);
 
 /// Writes points as .ply, binary and little-endian, with x, y and z (float) and red, green and blue (uchar).
 PARAFIELD_API void write_points(const std::filesystem::path& path, std::span<const ColorPoint> points);

@@ -42,6 +42,8 @@ class PARAFIELD_API MotionFile {
   MotionFile(MotionFile&&) noexcept;
   MotionFile& operator=(MotionFile&&) noexcept;
 
+  /// Leaves out images whose motion is unknown.
+  void skip(int images);
   /// Adds the motion of the next image, and its heights if `has_heights` is set. Throws
   /// Error(invalid_argument) for another size, and for heights that are missing or unexpected; Error(file).
   void add(const In<FlowView>& flow, View<const float> heights = {});

@@ -55,7 +55,7 @@ class PARAFIELD_API Pipeline {
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
 
-  /// Runs to the end of the source. After the last result, `finish` is called on the sink's thread, for
+  /// Runs to the end of the source. No result spans frames that the source has skipped (VideoFrame::skipped). After the last result, `finish` is called on the sink's thread, for
   /// example to finish a file, unless the sink itself has failed.
   ///
   /// The first error of a stage, in time, ends the run. All results from before it go to the sink, then the

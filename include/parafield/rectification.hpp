@@ -3,6 +3,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "parafield/fields.hpp"
@@ -12,11 +13,19 @@
 /// center. Pixel coordinates start at (0, 0), the center of the first pixel. These are OpenCV's conventions.
 namespace parafield {
 
-/// Lens distortion as in OpenCV's calibrateCamera. A ray (x, y, 1), r^2 = x^2 + y^2, is seen at
+/// Which formula describes a lens: OpenCV's calibrateCamera (perspective) or OpenCV's fisheye::calibrate.
+enum class LensModel { perspective, fisheye };
+
+/// Lens distortion. A perspective lens shows a ray (x, y, 1), r^2 = x^2 + y^2, at
 ///   x' = x g + 2 p1 x y + p2 (r^2 + 2 x^2),  y' = y g + p1 (r^2 + 2 y^2) + 2 p2 x y
 ///   g = (1 + k1 r^2 + k2 r^4 + k3 r^6) / (1 + k4 r^2 + k5 r^4 + k6 r^6)
+/// This is ROS's plumb_bob or rational_polynomial. A fisheye lens (Kannala and Brandt's model, ROS's
+/// equidistant) shows a ray at the angle t from the axis in the ray's direction, at the distance
+///   t (1 + k1 t^2 + k2 t^4 + k3 t^6 + k4 t^8)
+/// and p1, p2, k5 and k6 must be 0.
 struct LensDistortion {
   double k1 = 0, k2 = 0, p1 = 0, p2 = 0, k3 = 0, k4 = 0, k5 = 0, k6 = 0;
+  LensModel model = LensModel::perspective;
   bool operator==(const LensDistortion&) const = default;
 };
 
@@ -36,7 +45,23 @@ struct StereoCalibration {
   std::array<double, 3> translation = {};                        ///< T
   Size size = {};          ///< px: size of the calibrated images; 0x0 = unknown
   bool rectified = false;  ///< the images are already rectified, like Middlebury's
+  /// What read_calibration assumed because the file does not say it, in words for the user; empty if nothing.
+  std::string assumption = {};
 };
+
+/// Distortion coefficients of a lens in OpenCV's order: k1, k2, p1, p2 and optionally k3, then k4, k5, k6, then
+/// more that must be 0; of a fisheye lens k1, k2, k3, k4.
+struct LensCoefficients {
+  std::vector<double> values = {};
+  bool is_column = false;  ///< stored as a matrix of one column, as fisheye::calibrate returns them
+};
+
+/// Sets both lenses of a calibration. Without a model, lenses with 4 coefficients each are fisheye lenses if
+/// both are columns, and `assumption` says what 4 coefficients were taken for; lenses with more are
+/// perspective. Throws Error(invalid_argument) for other numbers of coefficients, and Error(unsupported) for
+/// thin prism or tilt coefficients (after k6) other than 0.
+PARAFIELD_API void set_lenses(StereoCalibration& calibration, const LensCoefficients& left,
+                              const LensCoefficients& right, std::optional<LensModel> model = {});
 
 /// Geometry of a rectified pair. A pixel (x, y) of the left view with disparity d shows the point
 ///   Z = focal * baseline / (d + doffs),  X = (x - cx) Z / focal,  Y = (y - cy) Z / focal
@@ -60,7 +85,8 @@ struct Rectification {
 /// camera takes half of R, both turn until the baseline is along their rows, and they get the same focal
 /// length and principal point (Bouguet's method, as in OpenCV's stereoRectify with CALIB_ZERO_DISPARITY).
 /// `alpha`, 0..1, chooses the part of the images that the views show: 0 = every pixel of both views is inside
-/// the images, 1 = both views show the whole images. A pair that is already rectified keeps its cameras.
+/// the images, 1 = both views show the whole images. With a fisheye lens, they show at most what is up to 80
+/// degrees off their axis, because a flat view cannot reach 90. A pair that is already rectified keeps its cameras.
 /// Throws Error(invalid_argument) for values out of range, a size that differs from the calibration's, an R
 /// that is not a rotation, or a right camera to the left of the left one, and Error(unsupported) for cameras
 /// one above the other.

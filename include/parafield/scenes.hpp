@@ -78,7 +78,8 @@ struct SceneOptions {
   /// `balloons`.
   Pace pace = Pace::steady;
   Conditions conditions = Conditions::steady;  ///< must be steady except for `square`
-  /// Called with the completed fraction of the work, 0 to 1, which never decreases. It must not throw.
+  /// Called with the completed fraction of the work, 0 to 1, which never decreases. An exception
+  /// that it throws ends the call.
   std::function<void(double)> progress = {};
 };
 

@@ -66,7 +66,7 @@ PARAFIELD_API DisparityField estimate_disparity(const In<Frame>& left, const In<
 struct PairFindings {
   int disparities = 1;  ///< number of disparities that the pair needs, counted from min_disparity
   float matched = 0;    ///< share, 0..1, of the left image's pixels whose matches agree in both directions
-  float negative = 0;   ///< share, 0..1, of the matched pixels with a disparity of about -1 px or less
+  float negative = 0;   ///< share, 0..1, of the matched pixels whose disparity is below 0 and min_disparity
   /// Correlation, -1..1, between the values of matched pixels in the left and in the right image: the share
   /// of their variance that both images have in common. The rest is noise.
   float correlation = 0;

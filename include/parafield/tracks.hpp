@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <atomic>
 #include <optional>
 #include <vector>
 
@@ -35,9 +36,10 @@ PARAFIELD_API Size feature_grid(Size frame, int max_features);
 /// a pixel that is not finite, or fails a check of FeatureTracking. Frames must have the same size and be in
 /// host memory or the device's memory. The default device is the CUDA device that holds the frames, otherwise
 /// Device::best(). Throws Error(invalid_argument) for parameters or frames out of range, Error(memory),
-/// Error(device).
+/// Error(device), and Error(cancelled) soon after another thread has set `cancelled`.
 PARAFIELD_API std::vector<Track> find_tracks(const In<Frame>& frame0, const In<Frame>& frame1,
                                              const FeatureTracking& tracking = {},
-                                             const std::optional<Device>& device = {});
+                                             const std::optional<Device>& device = {},
+                                             const std::atomic<bool>* cancelled = nullptr);
 
 }  // namespace parafield

@@ -19,8 +19,9 @@ namespace parafield {
 /// A frame of a video, in host memory.
 struct VideoFrame {
   FrameBuffer frame;
-  std::int64_t index = 0;  ///< number of the frame, from 0
-  double time = 0;         ///< s from the first frame; strictly increasing
+  std::int64_t index = 0;    ///< number of the frame, from 0
+  double time = 0;           ///< s from the first frame; strictly increasing
+  std::int64_t skipped = 0;  ///< number of damaged frames before it that were skipped; `index` counts them
 };
 
 /// What is known before the frames are read. 0 or empty = unknown.
@@ -40,11 +41,24 @@ struct FrameSourceOptions {
   /// FFmpeg's name of the input format, for devices and raw files ("v4l2", "h264"). With "pictures", only
   /// the formats of read_frame are read, and never FFmpeg's.
   std::string format = {};
-  std::string variable = {};  ///< of a NetCDF file: the images' variable; required if several could hold them
-  bool any_size = false;      ///< frames may differ in size
+  /// Of a NetCDF file: the images' variable, as "rain" or "group/rain"; required if several could hold them.
+  std::string variable = {};
+  /// Of a NetCDF file whose images have more axes than time: "850" or "level=850,member=2" chooses a value of
+  /// each such axis, or its number from 1 if the axis has no coordinate. "step=all" takes the axis for time.
+  std::string level = {};
+  bool any_size = false;  ///< frames may differ in size
+  /// Skip damaged pictures of several, and the damaged frames of a video up to its next key frame, with a note.
+  bool skip_damaged = false;
 };
 
+/// Returns the files that a name with wildcards (*, ? and [...], as in a shell) matches, in natural order (a2 before
+/// a10); `input` itself if it is an existing file, an address or a name without wildcards. Throws Error(file) if
+/// no file matches.
+PARAFIELD_API std::vector<std::string> expand_wildcards(const std::string& input);
+
 /// Reads a sequence of frames in order, into memory that can be reused. Use it from one thread at a time.
+///
+/// Interlaced videos are deinterlaced, frame by frame (FFmpeg's filter bwdif); a note says so.
 ///
 /// The frames of pictures have the formats of read_frame. The frames of videos are gray_u8 or rgb_u8, or
 /// gray_u16 or rgb_u16 (0..65535) if the video has more than 8 bits. They look as in a player: rotated and
@@ -56,16 +70,18 @@ class PARAFIELD_API FrameSource {
  public:
   /// Opens an input and reads its first frame. `input` is
   /// - a picture of any format of read_frame. PGM, PPM and PFM images may follow one another, each with its
-  ///   own format; a Y4M stream has any number of frames, and another stream may follow it; a NetCDF file is
-  ///   loaded whole and yields its images one by one;
+  ///   own format; a Y4M stream has any number of frames, and another stream may follow it; a NetCDF file
+  ///   yields its images one by one, in order of time, with the north up and the east to the right;
   /// - a video file of any format that FFmpeg reads, or an address with :// (rtsp://...);
   /// - a camera (/dev/video0);
   /// - a pipe or socket, or "-" for standard input, with PGM, PPM, PFM, Y4M or a video that FFmpeg can read
   ///   without seeking (MPEG-TS, Matroska). At most one frame is kept, so a stream may be endless;
   /// - a printf pattern of pictures (frame%04d.png, %d; %% is a percent sign): from the smallest existing
   ///   number to the largest;
+  /// - a name with wildcards, quoted in a shell ("frame*.png"): see expand_wildcards;
   /// - a folder: its pictures by name, in natural order (a2 before a10). Hidden files and files without a
-  ///   picture's extension are skipped.
+  ///   picture's extension are skipped. If several names differ in more than their numbers (frame1.png,
+  ///   mask1.png), a note says which pictures were left out, or it is an error if the choice is not clear.
   ///
   /// Pictures have 25 frames per second.
   ///
@@ -73,7 +89,7 @@ class PARAFIELD_API FrameSource {
   /// frame, Error(unsupported) for formats and codecs that the build lacks.
   explicit FrameSource(const std::string& input, const FrameSourceOptions& options = {});
   /// Reads several inputs, one after the other. A picture is opened while the input before it is read.
-  explicit FrameSource(std::vector<std::string> inputs, const FrameSourceOptions& options = {});
+  explicit FrameSource(const std::vector<std::string>& inputs, const FrameSourceOptions& options = {});
   ~FrameSource();
   FrameSource(FrameSource&&) noexcept;
   FrameSource& operator=(FrameSource&&) noexcept;
@@ -84,6 +100,8 @@ class PARAFIELD_API FrameSource {
   /// Returns the next frame, or nothing at the end. It waits only for the bytes of this frame, not for the
   /// next one, but it may already take some of the bytes that follow, which is why two sources cannot share a
   /// pipe.
+  ///
+  /// A video that was cut off gives the frames that it has, then Error(format).
   ///
   /// Throws Error(format) for a frame that is damaged or differs in size from the first, Error(file) for a
   /// frame that is missing or cannot be read. The message has the number of the frame, counted from 1:
@@ -98,6 +116,9 @@ class PARAFIELD_API FrameSource {
   const std::filesystem::path& file() const;
   /// What messages call the last frame: "a.png", "frame 17 of clip.mp4".
   std::string name() const;
+  /// Removes and returns the notes so far, such as "clip.mp4: it is interlaced; its frames are deinterlaced": what
+  /// is unusual about the inputs, and which frames were skipped. Each starts with the name of a file.
+  std::vector<std::string> take_notes();
 
  private:
   struct Impl;
@@ -154,6 +175,9 @@ class PARAFIELD_API VideoWriter {
   /// Writes pending frames, closes the file and gives it its name. Nothing can be written afterwards, and a
   /// second call does nothing. Throws Error(file), and Error(invalid_argument) if no frame was written.
   void finish();
+  /// The same without the last frames, which the encoder still holds, because encoding them may take seconds.
+  /// Returns their number.
+  std::int64_t finish_early();
 
  private:
   struct Impl;

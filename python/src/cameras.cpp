@@ -4,6 +4,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -22,8 +23,9 @@ using Path = std::filesystem::path;
 
 const char* const camera_doc = R"(A camera: focal lengths and principal point, px, and lens distortion.
 
-`distortion` has 4, 5 or 8 coefficients, as in OpenCV: k1, k2, p1, p2, k3, k4, k5, k6; missing ones are 0. The
-center of the first pixel is at (0, 0).)";
+`distortion` has 4, 5 or 8 coefficients, as in OpenCV: k1, k2, p1, p2, k3, k4, k5, k6; missing ones are 0. With
+`fisheye`, it has 4, as in OpenCV's fisheye model: k1, k2, k3, k4. The center of the first pixel is at
+(0, 0).)";
 
 const char* const calibration_doc =
     R"(Calibration of a stereo camera, as OpenCV's stereoCalibrate computes it.
@@ -36,7 +38,9 @@ Middlebury's. read_calibration reads files. Values are checked where the calibra
 const char* const from_opencv_doc = R"(Makes a calibration from arrays, with OpenCV's names.
 
 K1 and K2 are 3 x 3 matrices. D1 and D2 have 4, 5 or 8 distortion coefficients (or 12 or 14, if those after the
-eighth are 0). R is 3 x 3, and T has 3 values. `shape` is (height, width), whereas OpenCV has (width, height).)";
+eighth are 0), or 4 of `cv2.fisheye` with `fisheye=True`. By default, 4 coefficients in a column are taken for
+fisheye lenses and 4 in a row for perspective ones, with a PairWarning. R is 3 x 3, and T has 3 values. `shape` is
+(height, width), whereas OpenCV has (width, height).)";
 
 /// Reads the values of an argument, row by row. Throws Error(invalid_argument) unless their number is one of
 /// `counts`.
@@ -50,24 +54,25 @@ std::vector<double> read_values(nb::handle object, const std::string& name,
   return {first, first + size};
 }
 
-LensDistortion read_distortion(nb::handle object, const std::string& name) {
+LensCoefficients read_coefficients(nb::handle object, const std::string& name) {
   std::vector<double> values = read_values(object, name, {0, 4, 5, 8, 12, 14}, "4, 5 or 8 coefficients");
   if (std::any_of(values.begin() + std::min<std::ptrdiff_t>(8, std::ssize(values)), values.end(),
                   [](double value) { return value != 0; }))
     fail(name, " has ", values.size(), " coefficients; those after the eighth must be 0");
-  values.resize(8);
-  return {values[0], values[1], values[2], values[3], values[4], values[5], values[6], values[7]};
+  const nb::object shape = as_plane(object, name, "float64").attr("shape");
+  return {std::move(values), nb::len(shape) == 2 && shape[1].equal(nb::int_(1))};
 }
 
-CalibratedCamera read_camera(nb::handle matrix, nb::handle distortion, int number) {
+CalibratedCamera read_camera(nb::handle matrix, int number) {
   const std::string name = "K" + std::to_string(number);
   const auto k = read_values(matrix, name, {9}, "3 x 3");
   if (k[1] != 0 || k[3] != 0 || k[6] != 0 || k[7] != 0 || k[8] != 1)
     fail(name, " is not fx 0 cx, 0 fy cy, 0 0 1");
-  return {k[0], k[4], k[2], k[5], read_distortion(distortion, "D" + std::to_string(number))};
+  return {k[0], k[4], k[2], k[5]};
 }
 
 std::vector<double> values_of(const LensDistortion& lens) {
+  if (lens.model == LensModel::fisheye) return {lens.k1, lens.k2, lens.k3, lens.k4};
   return {lens.k1, lens.k2, lens.p1, lens.p2, lens.k3, lens.k4, lens.k5, lens.k6};
 }
 
@@ -87,7 +92,8 @@ nb::object matrix_of(const std::array<double, 9>& values) { return array_of(valu
 /// Everything that must be equal for two values to be equal: the arguments of the class's constructor.
 nb::tuple state_of(const CalibratedCamera& camera) {
   return nb::make_tuple(camera.fx, camera.fy, camera.cx, camera.cy,
-                        nb::tuple(nb::cast(values_of(camera.distortion))));
+                        nb::tuple(nb::cast(values_of(camera.distortion))),
+                        camera.distortion.model == LensModel::fisheye);
 }
 nb::tuple state_of(const StereoCalibration& c) {
   const auto list = [](const auto& values) {
@@ -118,18 +124,33 @@ StereoCalibration completed(StereoCalibration cameras, nb::handle rotation, cons
 
 void bind_camera(nb::module_& module) {
   nb::class_<CalibratedCamera> type(module, "CalibratedCamera", camera_doc);
-  define<"__init__(self, fx: float, fy: float, cx: float, cy: float, distortion = ()) -> None">(
-      type, [](CalibratedCamera* self, double fx, double fy, double cx, double cy, nb::handle distortion) {
-        new (self) CalibratedCamera{fx, fy, cx, cy, read_distortion(distortion, "distortion")};
-      });
+  define<
+      "__init__(self, fx: float, fy: float, cx: float, cy: float, distortion = (), fisheye: bool = False) -> "
+      "None">(type, [](CalibratedCamera* self, double fx, double fy, double cx, double cy,
+                       nb::handle distortion, bool fisheye) {
+    StereoCalibration made;
+    LensCoefficients lens = read_coefficients(distortion, "distortion");
+    if (fisheye && lens.values.empty()) lens.values.resize(4);
+    if (fisheye && lens.values.size() != 4)
+      fail("distortion has ", lens.values.size(), " coefficients; a fisheye lens has 4");
+    set_lenses(made, lens, lens, fisheye ? LensModel::fisheye : LensModel::perspective);
+    new (self) CalibratedCamera{fx, fy, cx, cy, made.left.distortion};
+  });
   type.def_ro("fx", &CalibratedCamera::fx)
       .def_ro("fy", &CalibratedCamera::fy)
       .def_ro("cx", &CalibratedCamera::cx)
       .def_ro("cy", &CalibratedCamera::cy)
       .def_prop_ro(
           "distortion",
-          [](const CalibratedCamera& self) { return array_of(values_of(self.distortion).data(), {8}); },
-          signature("distortion(self) -> array[float64]"), "k1, k2, p1, p2, k3, k4, k5, k6, as in OpenCV.")
+          [](const CalibratedCamera& self) {
+            const std::vector<double> values = values_of(self.distortion);
+            return array_of(values.data(), {values.size()});
+          },
+          signature("distortion(self) -> array[float64]"),
+          "k1, k2, p1, p2, k3, k4, k5, k6, as in OpenCV; of a fisheye lens k1, k2, k3, k4.")
+      .def_prop_ro(
+          "fisheye", [](const CalibratedCamera& self) { return self.distortion.model == LensModel::fisheye; },
+          nb::sig("def fisheye(self) -> bool"), "Whether the lens has OpenCV's fisheye model.")
       .def_prop_ro(
           "matrix",
           [](const CalibratedCamera& self) {
@@ -139,7 +160,8 @@ void bind_camera(nb::module_& module) {
       .def("__repr__", [](const CalibratedCamera& self) {
         return joined("CalibratedCamera",
                       {named("fx", self.fx), named("fy", self.fy), named("cx", self.cx), named("cy", self.cy),
-                       named("distortion", nb::tuple(nb::cast(values_of(self.distortion))))});
+                       named("distortion", nb::tuple(nb::cast(values_of(self.distortion)))),
+                       named("fisheye", self.distortion.model == LensModel::fisheye)});
       });
   bind_value(type);
 }
@@ -157,13 +179,21 @@ void bind_calibration(nb::module_& module) {
   type.def_static(
           "from_opencv",
           [](nb::handle k1, nb::handle d1, nb::handle k2, nb::handle d2, nb::handle r, nb::handle t,
-             nb::handle shape) {
-            return completed({.left = read_camera(k1, d1, 1), .right = read_camera(k2, d2, 2)}, r, "R", t,
-                             "T", shape);
+             nb::handle shape, std::optional<bool> fisheye) {
+            StereoCalibration made =
+                completed({.left = read_camera(k1, 1), .right = read_camera(k2, 2)}, r, "R", t, "T", shape);
+            std::optional<LensModel> model;
+            if (fisheye) model = *fisheye ? LensModel::fisheye : LensModel::perspective;
+            set_lenses(made, read_coefficients(d1, "D1"), read_coefficients(d2, "D2"), model);
+            if (!made.assumption.empty()) warn_of_pair(made.assumption);
+            return made;
           },
           nb::arg("K1").none(), nb::arg("D1").none(), nb::arg("K2").none(), nb::arg("D2").none(),
           nb::arg("R").none(), nb::arg("T").none(), nb::arg("shape") = nb::none(),
-          signature("from_opencv(K1, D1, K2, D2, R, T, shape) -> StereoCalibration"), from_opencv_doc)
+          nb::arg("fisheye") = nb::none(),
+          signature(
+              "from_opencv(K1, D1, K2, D2, R, T, shape, fisheye: bool | None = None) -> StereoCalibration"),
+          from_opencv_doc)
       .def_ro("left", &StereoCalibration::left)
       .def_ro("right", &StereoCalibration::right)
       .def_prop_ro(
@@ -252,7 +282,9 @@ StereoCalibration read_calibration_argument(nb::handle calibration) {
   if (!nb::try_cast(calibration, path))
     fail("calibration is of type ", type_text(calibration),
          "; it must be a StereoCalibration or the path of a file");
-  return read_calibration(path);
+  const StereoCalibration read = read_calibration(path);
+  if (!read.assumption.empty()) warn_of_pair(str_text(nb::cast(path)) + ": " + read.assumption);
+  return read;
 }
 
 void bind_cameras(nb::module_& module) {

@@ -11,7 +11,8 @@ namespace nb = nanobind;
 namespace parafield::python {
 namespace {
 
-PyObject *error_type = nullptr, *pair_warning_type = nullptr, *range_warning_type = nullptr;
+PyObject *error_type = nullptr, *pair_warning_type = nullptr, *range_warning_type = nullptr,
+         *file_warning_type = nullptr;
 
 const char* name_of(ErrorCode code) {
   switch (code) {
@@ -108,6 +109,8 @@ void warn_of_pair(const std::string& text) { warn(pair_warning_type, text); }
 
 void warn_of_range(const std::string& text) { warn(range_warning_type, text); }
 
+void warn_of_file(const std::string& text) { warn(file_warning_type, text); }
+
 void bind_errors(nb::module_& module) {
   // The classes are written in Python because instances of Error have a field and must be picklable.
   nb::dict scope;
@@ -130,12 +133,16 @@ class Error(ValueError):
         return (type(self), (str(self), self.code))
 
 
+class FileWarning(UserWarning):
+    """Something is unusual about a file that was read, such as a missing end marker or interlaced frames."""
+
+
 class PairWarning(UserWarning):
-    """Something seems to be wrong with a stereo pair: see check_pair."""
+    """Something seems to be wrong with a stereo pair or its calibration: see check_pair, read_calibration."""
 
 
 class RangeWarning(UserWarning):
-    """The values of black and white are guessed from the frames; the argument `range` sets them."""
+    """Black and white are guessed from the frames (`range` sets them), or values do not fit into a file."""
 )",
            scope);
   error_type = nb::object(scope["Error"]).release().ptr();
@@ -144,6 +151,8 @@ class RangeWarning(UserWarning):
   module.attr("PairWarning") = nb::handle(pair_warning_type);
   range_warning_type = nb::object(scope["RangeWarning"]).release().ptr();
   module.attr("RangeWarning") = nb::handle(range_warning_type);
+  file_warning_type = nb::object(scope["FileWarning"]).release().ptr();
+  module.attr("FileWarning") = nb::handle(file_warning_type);
   nb::register_exception_translator(translate);
 }
 

@@ -108,7 +108,7 @@ Stream lasting_stream(const Array& frames);
 /// Whether a solve may take long enough that Ctrl-C should cancel it.
 template <class Methods>
 bool is_slow(const Methods& method, Size size, int count) {
-  if (double(size.width) * size.height * count > 1 << 20) return true;
+  if (double(size.width) * size.height * count > 1 << 17) return true;
   return std::visit([]<class Method>(const Method&) { return LabelMethod<Method>; }, method);
 }
 

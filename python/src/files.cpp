@@ -3,11 +3,15 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
-#include <parafield/video.hpp>
-
+#include <memory>
 #include <mutex>
+#include <parafield/video.hpp>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "estimation.hpp"
+#include "interrupt.hpp"
 #include "pictures.hpp"
 #include "signatures.hpp"
 
@@ -26,24 +30,43 @@ auto unlocked(F f) {
 /// Iterates over the frames of a FrameSource.
 class FrameIterator {
  public:
-  FrameIterator(const Path& path, const std::string& variable)
-      : source_(unlocked([&] {
-          return FrameSource(path.string(), {.variable = variable, .any_size = true});
-        })) {}
+  FrameIterator(const Path& path, const std::string& variable, const std::string& level)
+      : source_(wait_for_result([input = path.string(), variable, level] {
+          return std::make_shared<Source>(
+              FrameSource(input, {.variable = variable, .level = level, .any_size = true}));
+        })) {
+    warn();
+  }
   nb::object next() {
-    std::optional<VideoFrame> frame;
-    {
-      const nb::gil_scoped_release released;
-      const std::lock_guard lock(mutex_);  // threads may share an iterator
-      frame = source_.next();
-    }
+    const std::optional<VideoFrame> frame = wait_for_result([source = source_] {
+      const std::lock_guard lock(source->mutex);  // threads may share an iterator
+      std::optional<VideoFrame> next = source->frames.next();
+      for (std::string& note : source->frames.take_notes()) source->notes.push_back(std::move(note));
+      return next;
+    });
+    warn();
     if (!frame) throw nb::stop_iteration();
     return frame_array(frame->frame);
   }
 
  private:
-  FrameSource source_;
-  std::mutex mutex_;
+  struct Source {
+    explicit Source(FrameSource of) : frames(std::move(of)), notes(frames.take_notes()) {}
+    FrameSource frames;
+    std::vector<std::string> notes;  // of which Python is not warned yet
+    std::mutex mutex;
+  };
+
+  void warn() {
+    std::vector<std::string> notes;
+    {
+      const std::lock_guard lock(source_->mutex);
+      notes = std::exchange(source_->notes, {});
+    }
+    for (const std::string& note : notes) warn_of_file(note);
+  }
+
+  std::shared_ptr<Source> source_;
 };
 
 /// Converts arrays of points and colors, N x 3 each, to points of the library. Points are white if `colors`
@@ -80,19 +103,31 @@ void bind_stereo_files(nb::module_& module) {
   define<"read_calibration(path, second: str | os.PathLike[str] | None = None) -> StereoCalibration">(
       module,
       [](const Path& path, const std::optional<Path>& second) {
-        return unlocked([&] { return read_calibration(path, second.value_or(Path())); });
+        const StereoCalibration read =
+            unlocked([&] { return read_calibration(path, second.value_or(Path())); });
+        if (!read.assumption.empty()) warn_of_pair(str_text(nb::cast(path)) + ": " + read.assumption);
+        return read;
       },
-      "The calibration of a stereo camera: OpenCV's YAML or Middlebury's calib.txt.\n\n"
+      "The calibration of a stereo camera: YAML of OpenCV or ROS, or Middlebury's calib.txt.\n\n"
       "OpenCV's file has K1, D1, K2, D2, R and T, as FileStorage writes them. `second` is a file with the "
-      "values that the first one lacks, such as extrinsics.yml.");
-  define<"write_depth(path, depth, scale: float = 1) -> None">(
+      "values that the first one lacks, such as extrinsics.yml. ROS has a camera_info for each camera: both "
+      "files are needed. D of 4 values in a column, without a distortion_model in the file, is a fisheye "
+      "lens; a PairWarning says what 4 values were taken for.");
+  define<"write_depth(path, depth, scale: float = 1000) -> None">(
       module,
       [](const Path& path, nb::handle depth, float scale) {
         const Field<Stereo> plane = field_from<Stereo>({{depth, "depth"}});
-        unlocked([&] { write_depth(path, plane.result(0).d.view(), scale); });
+        const DepthLoss loss = unlocked([&] { return write_depth(path, plane.result(0).d.view(), scale); });
+        if (loss.lost > 0)
+          warn_of_range(str_text(nb::cast(path)) + ": " + std::to_string(loss.lost) + " of " +
+                        std::to_string(loss.known) +
+                        " depths do not fit into 16 bits and are stored as 0; the "
+                        "scale is " +
+                        str_text(nb::float_(scale)));
       },
       "Writes depths, H x W, in the format of the extension: .pfm and .npy store them unchanged, .png stores "
-      "depth * scale in 16 bits.");
+      "depth * scale in 16 bits: by default millimeters of depths in meters. A RangeWarning says how many "
+      "depths do not fit.");
   define<"write_points(path, points, colors = None) -> None">(
       module,
       [](const Path& path, nb::handle points, nb::handle colors) {
@@ -106,27 +141,42 @@ void bind_stereo_files(nb::module_& module) {
 }  // namespace
 
 void bind_files(nb::module_& module) {
-  nb::class_<FrameIterator>(module, "FrameIterator", "Frames of a file, a folder, a video or a pipe: see read_frames.")
+  nb::class_<FrameIterator>(module, "FrameIterator",
+                            "Frames of a file, a folder, a video or a pipe: see read_frames.")
       .def(
           "__iter__", [](nb::handle self) { return nb::borrow(self); },
           nb::sig("def __iter__(self) -> FrameIterator"))
       .def("__next__", &FrameIterator::next,
            nb::sig("def __next__(self) -> numpy.typing.NDArray[typing.Any]"));
-  define<"read_frames(path, variable: str | None = None) -> FrameIterator">(
+  define<"read_frames(path, variable: str | None = None, level: str | None = None) -> FrameIterator">(
       module,
-      [](const Path& path, const std::optional<std::string>& variable) {
-        return new FrameIterator(path, variable.value_or(""));
+      [](const Path& path, const std::optional<std::string>& variable,
+         const std::optional<std::string>& level) {
+        return new FrameIterator(path, variable.value_or(""), level.value_or(""));
       },
-      "An iterator over the frames of a file, a folder, a pattern like frame%04d.png, a video, a camera, a pipe or "
+      "An iterator over the frames of a file, a folder, a pattern like frame%04d.png, a video, a camera, a "
+      "pipe or "
       "standard input (\"-\").\n\n"
-      "NetCDF, Y4M, PGM, PPM and PFM files may hold many frames, as may videos, if the package was built with "
-      "FFmpeg. Each frame is an array as in read_frame. `variable` names the NetCDF variable with the images, if "
-      "several could be meant.");
+      "NetCDF, Y4M, PGM, PPM and PFM files may hold many frames, as may videos, if the package was built "
+      "with "
+      "FFmpeg. Each frame is an array as in read_frame. `variable` names the NetCDF variable with the "
+      "images, if "
+      "several could be meant; `level` chooses a value of its axes other than time, as \"850\" or "
+      "\"level=850,member=2\". NetCDF images come in order of time, with the north up.");
   module.def("why_no_netcdf", &why_no_netcdf,
              "The reason why NetCDF files cannot be read; empty if they can.\n\n"
              "xarray can read and write them, too: see parafield.xarray.");
   define<"read_frame(path) -> numpy.typing.NDArray[typing.Any]">(
-      module, [](const Path& path) { return frame_array(unlocked([&] { return read_frame(path); })); },
+      module,
+      [](const Path& path) {
+        const auto [frame, note] = wait_for_result([path] {
+          std::string text;
+          FrameBuffer read = read_frame(path, &text);
+          return std::pair(std::move(read), text);
+        });
+        if (!note.empty()) warn_of_file(note);
+        return frame_array(frame);
+      },
       "A frame: H x W or H x W x 3 (RGB), uint8, uint16 or float32.\n\n"
       "Formats: PNG, JPEG, TIFF, PGM, PPM, PFM, .npy, NetCDF and Y4M with one frame.");
   define<"write_frame(path, frame) -> None">(
@@ -165,7 +215,8 @@ void bind_files(nb::module_& module) {
       "Writes disparities in the format of the extension: .pfm, .npy or .png (disparity * scale in 16 "
       "bits).");
   define<"read_mask(path) -> array[bool_]">(
-      module, [](const Path& path) { return mask_array(unlocked([&] { return read_mask(path); })); },
+      module,
+      [](const Path& path) { return mask_array(wait_for_result([path] { return read_mask(path); })); },
       "Reads a mask, H x W: true where any channel of the file's pixel is above 0.");
   define<"write_mask(path, mask) -> None">(
       module,

@@ -19,6 +19,18 @@ bool on_main_thread() {
   return threading.attr("get_ident")().equal(threading.attr("main_thread")().attr("ident"));
 }
 
+/// Waits for work on another thread, and meanwhile lets Python handle signals. Returns false if a handler has raised
+/// an exception.
+bool await(const std::future<void>& done) {
+  for (;;) {
+    {
+      const nb::gil_scoped_release released;
+      if (done.wait_for(std::chrono::milliseconds(50)) == std::future_status::ready) return true;
+    }
+    if (PyErr_CheckSignals() != 0) return false;
+  }
+}
+
 }  // namespace
 
 void run_without_lock(bool slow, const std::function<void()>& work, const std::function<void()>& cancel) {
@@ -30,18 +42,25 @@ void run_without_lock(bool slow, const std::function<void()>& work, const std::f
   std::packaged_task<void()> task(work);
   std::future<void> done = task.get_future();
   std::thread worker(std::move(task));
-  bool interrupted = false;
-  const auto finished = [&] {
-    const nb::gil_scoped_release released;
-    return done.wait_for(std::chrono::milliseconds(50)) == std::future_status::ready;
-  };
-  while (!interrupted && !finished()) interrupted = PyErr_CheckSignals() != 0;
+  const bool interrupted = !await(done);
   if (interrupted) cancel();
   {
     const nb::gil_scoped_release released;
     worker.join();
   }
   if (interrupted) throw nb::python_error();
+  done.get();
+}
+
+void wait_without_lock(std::function<void()> work) {
+  if (!on_main_thread()) {
+    const nb::gil_scoped_release released;
+    return work();
+  }
+  std::packaged_task<void()> task(std::move(work));
+  std::future<void> done = task.get_future();
+  std::thread(std::move(task)).detach();
+  if (!await(done)) throw nb::python_error();
   done.get();
 }
 

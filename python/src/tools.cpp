@@ -6,6 +6,9 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
+
+#include "interrupt.hpp"
 #include "pictures.hpp"
 #include "signatures.hpp"
 #include "structs.hpp"
@@ -142,18 +145,21 @@ void bind_scenes(nb::module_& module) {
       module,
       [](const std::string& name, std::pair<int, int> shape, int frames, std::uint64_t seed, bool fine,
          bool color, const std::string& pace, const std::string& conditions) {
+        std::atomic<bool> cancelled = false;
         const SceneOptions options{.size = {shape.second, shape.first},
                                    .frames = frames,
                                    .seed = seed,
                                    .fine = fine,
                                    .color = color,
                                    .pace = pace_named(pace),
-                                   .conditions = conditions_named(conditions)};
+                                   .conditions = conditions_named(conditions),
+                                   .progress = [&](double) {
+                                     if (cancelled)
+                                       throw Error(ErrorCode::cancelled, "the call was cancelled");
+                                   }};
         Scene scene;
-        {
-          const nb::gil_scoped_release released;
-          scene = render_scene(name, options);
-        }
+        run_without_lock(
+            true, [&] { scene = render_scene(name, options); }, [&] { cancelled = true; });
         PythonScene result;
         for (const auto& frame : scene.frames) result.frames.append(frame_array(frame));
         for (const auto& flow : scene.flow) result.flow.append(nb::cast(numpy_field<Flow>(flow)));

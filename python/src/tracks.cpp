@@ -2,8 +2,11 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
+#include <atomic>
+
 #include "cameras.hpp"
 #include "estimation.hpp"
+#include "interrupt.hpp"
 #include "pictures.hpp"
 #include "signatures.hpp"
 #include "structs.hpp"
@@ -71,11 +74,12 @@ void bind_tracks(nb::module_& module) {
         const PlacedPair pair(frame0, frame1, device, threads, read_layout(axes, range, channels),
                               "find_tracks", {"frame0", "frame1"});
         std::vector<Track> tracks;
-        {
-          const nb::gil_scoped_release released;
+        std::atomic<bool> cancelled = false;
+        const auto work = [&] {
           pair.wait();  // the features are returned in host memory, so they need the frames in any case
-          tracks = find_tracks(pair.frames[0].first, pair.frames[1].first, tracking, pair.device);
-        }
+          tracks = find_tracks(pair.frames[0].first, pair.frames[1].first, tracking, pair.device, &cancelled);
+        };
+        run_without_lock(true, work, [&] { cancelled = true; });
         return track_array(tracks);
       },
       "Features of frame0 and their flow to frame1: a NumPy array N x 4 of x, y, u and v, px.\n\n"

@@ -65,14 +65,14 @@ def pair(true_pair, calibration):
     return seen(left, calibration.left, np.eye(3)), seen(right, calibration.right, calibration.rotation)
 
 
-def opencv_yaml(calibration, lens=LENS):
+def opencv_yaml(calibration, lens=LENS, model="distortion_model: plumb_bob\n"):
     def matrix(name, values):
         rows, columns = np.atleast_2d(values).shape
         data = ", ".join(repr(float(value)) for value in np.ravel(values))
         return (f"{name}: !!opencv-matrix\n   rows: {rows}\n   cols: {columns}\n   dt: d\n"
                 f"   data: [ {data} ]\n")
 
-    return "%YAML:1.0\n---\n" + "".join(
+    return "%YAML:1.0\n---\n" + model + "".join(
         matrix(name, values) for name, values in [
             ("K1", calibration.left.matrix), ("D1", lens), ("K2", calibration.right.matrix), ("D2", lens),
             ("R", calibration.rotation), ("T", calibration.translation.reshape(3, 1))])
@@ -94,6 +94,26 @@ def test_files_and_arrays_say_the_same(calibration, tmp_path):
     (tmp_path / "in.yml").write_text(half[:half.index("R:")])
     (tmp_path / "ex.yml").write_text("%YAML:1.0\n---\n" + half[half.index("R:"):])
     assert pf.read_calibration(tmp_path / "in.yml", tmp_path / "ex.yml") == read
+
+
+def test_fisheye_lenses(tmp_path):
+    lens = (0.05, -0.02, 0.01, -0.003)
+    camera = pf.CalibratedCamera(110, 110, 79.5, 59.5, lens, fisheye=True)
+    assert camera.fisheye and camera.distortion.tolist() == list(lens) and "fisheye=True" in repr(camera)
+    assert camera != pf.CalibratedCamera(110, 110, 79.5, 59.5, lens)
+    assert pickle.loads(pickle.dumps(camera)) == camera
+    column = np.array(lens)[:, np.newaxis]
+    arrays = (camera.matrix, column, camera.matrix, column, np.eye(3), (-0.1, 0, 0), SHAPE)
+    made = pf.StereoCalibration.from_opencv(*arrays, fisheye=True)
+    assert made.left == camera
+    with pytest.warns(pf.PairWarning, match="D1 and D2 have 4 coefficients in a column .* of a fisheye lens"):
+        assert pf.StereoCalibration.from_opencv(*arrays) == made
+    assert not pf.StereoCalibration.from_opencv(*arrays, fisheye=False).left.fisheye
+    (tmp_path / "stereo.yml").write_text(opencv_yaml(made, column, model=""))
+    with pytest.warns(pf.PairWarning, match="stereo.yml: D1 and D2 have 4 coefficients in a column"):
+        assert pf.read_calibration(tmp_path / "stereo.yml").left == camera
+    with pytest.raises(pf.Error, match="distortion has 5 coefficients; a fisheye lens has 4"):
+        pf.CalibratedCamera(1, 1, 0, 0, (1, 2, 3, 4, 5), fisheye=True)
 
 
 def test_values(calibration):
@@ -231,6 +251,10 @@ def test_points_and_depths_are_written(tmp_path):
     pf.write_points(tmp_path / "p.ply", np.zeros((0, 3)))
     pf.write_depth(tmp_path / "z.png", np.array([[0.5, 2], [np.inf, 1]], np.float32), 1000)
     assert pf.read_frame(tmp_path / "z.png").tolist() == [[500, 2000], [0, 1000]]
+    pf.write_depth(tmp_path / "z.png", np.array([[0.5, 2], [np.inf, 1]], np.float32))
+    assert pf.read_frame(tmp_path / "z.png").tolist() == [[500, 2000], [0, 1000]], "millimeters"
+    with pytest.warns(pf.RangeWarning, match="z.png: 2 of 3 depths do not fit into 16 bits"):
+        pf.write_depth(tmp_path / "z.png", np.array([[0.5, 70], [np.inf, 1e-4]], np.float32))
 
 
 def test_good_pairs_have_no_warnings(pair, calibration):

@@ -26,6 +26,32 @@ def path_of(request, tmp_path):
     return lambda name: kinds[request.param](tmp_path / name)
 
 
+def test_missing_end_markers(frames, tmp_path):
+    for name, marker in [("a.png", "IEND"), ("a.jpg", "EOI")]:
+        path = tmp_path / name
+        pf.write_frame(path, frames[0])
+        whole = pf.read_frame(path)
+        path.write_bytes(path.read_bytes()[:-2])
+        if name == "a.png":
+            path.write_bytes(path.read_bytes()[:-10])
+        with pytest.warns(pf.FileWarning, match=f"{name}: its end marker .{marker}. is missing") as seen:
+            assert (pf.read_frame(path) == whole).all()
+        assert seen[0].filename == __file__
+        with pytest.warns(pf.FileWarning, match=marker):
+            assert (next(pf.read_frames(path)) == whole).all()
+
+
+def test_folders_in_order(frames, tmp_path):
+    for number, frame in [(1, frames[0]), (10, frames[2]), (2, frames[1])]:
+        pf.write_frame(tmp_path / f"frame{number}.png", frame)
+    for name in [tmp_path, tmp_path / "frame*.png"]:
+        for read, frame in zip(pf.read_frames(name), frames[:3], strict=True):
+            assert (read == frame).all()
+    pf.write_frame(tmp_path / "mask.png", frames[0])
+    with pytest.warns(pf.FileWarning, match="1 picture of another name is left out: mask.png"):
+        assert len(list(pf.read_frames(tmp_path))) == 3
+
+
 @pytest.mark.parametrize("extension", ["flo", "pfm", "npy", "png"])
 def test_flow(extension, flow, path_of):
     path = path_of(f"flöw 1.{extension}")

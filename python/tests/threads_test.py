@@ -150,9 +150,12 @@ def test_reset_waits_for_the_running_call(frames, same):
 def interrupt(call):
     """Sends Ctrl-C to a process during a call, and gives the seconds until the call ended."""
     program = textwrap.dedent(f"""
+        import os
         import time
+        import numpy as np
         import parafield as pf
         frames = pf.render_scene("layers", shape=(240, 320), frames=2).frames
+        large = [np.tile(frame, (12, 12)) for frame in frames]
         slow = pf.flow.Annealing(sweeps=20000)
         estimator = pf.FlowEstimator(slow, device="cpu")
         print("begin", flush=True)
@@ -184,7 +187,11 @@ def interrupt(call):
 
 @pytest.mark.parametrize("call", ["pf.estimate_flow(*frames, slow, device='cpu')", "estimator(*frames)",
                                   "pf.estimate_flow([frames[0]] * 2, method=slow, device='cpu', threads=1)",
-                                  "estimator.push(frames[0]); estimator.push(frames[1])"])
+                                  "estimator.push(frames[0]); estimator.push(frames[1])",
+                                  "for _ in range(9): pf.find_tracks(*large, features='matches', device='cpu')",
+                                  "pf.render_scene('layers', shape=(2000, 3000), frames=40)",
+                                  "list(pf.read_frames(f'/dev/fd/{os.pipe()[0]}'))",
+                                  "pf.read_frame(f'/dev/fd/{os.pipe()[0]}')"])
 def test_interrupts(call):
     assert interrupt(call) < 1.5
 

@@ -88,7 +88,9 @@ def test_dimensions_may_have_any_names_and_order() -> None:
     np.testing.assert_array_equal(estimated.u, expected.u)
     turned = images.transpose("x", "time", "y")
     np.testing.assert_array_equal(flow(turned, core_dims=("y", "x")).v, expected.v)
-    np.testing.assert_array_equal(flow(turned).u, flow(images, core_dims=("x", "y")).u)
+    np.testing.assert_array_equal(flow(turned).u, expected.u)
+    unknown = turned.rename(x="a", y="b")
+    np.testing.assert_array_equal(flow(unknown).u, flow(images, core_dims=("x", "y")).u)
 
 
 @pytest.mark.parametrize("kind", ["uint16", "int16", "int64", "float32", "float64", ">f4", ">i2", "float16"])
@@ -133,6 +135,72 @@ def test_missing_pixels_have_no_weight() -> None:
             valid = flow(packed, range=(0, 255)).valid[0]
             np.testing.assert_array_equal(valid[20:30, 30:50], False)
             assert valid.mean() > 0.8
+
+
+@pytest.mark.parametrize(
+    "kind, attrs, encoding, hole",
+    [
+        ("f4", {"missing_value": -9999.9}, {}, np.float32(-9999.9)),
+        ("f4", {}, {"missing_value": np.float64(-9999.9)}, np.float32(-9999.9)),
+        ("f4", {"missing_value": "-9999.9"}, {}, np.float32(-9999.9)),
+        ("f4", {"missing_value": "-999, -9999.9f"}, {}, np.float32(-9999.9)),
+        ("f4", {}, {"source": "a.nc"}, np.float32(9.96921e36)),
+        ("i2", {"missing_value": -999.0}, {}, -999),
+        ("i2", {}, {"source": "a.nc"}, -32767),
+        ("u2", {}, {"source": "a.nc", "dtype": np.dtype("u2")}, 65535),
+        ("i1", {"_FillValue": 255, "_Unsigned": "true"}, {}, -1),
+        ("i2", {"valid_range": np.array([0, 255], "i2")}, {}, 300),
+        ("i2", {"valid_min": np.int16(0)}, {}, -5),
+        ("f4", {"valid_max": 255.0}, {}, 1e6),
+    ],
+)
+def test_missing_values_as_netcdf_has_them(kind: str, attrs: Any, encoding: Any, hole: float) -> None:
+    values = (frames(3) // 2).astype(kind)
+    values[:, 20:30, 30:50] = hole
+    images = stack(3, values).assign_attrs(attrs)
+    images.encoding = encoding
+    expected = np.where(np.isin(np.arange(HEIGHT), np.arange(20, 30))[:, np.newaxis]
+                        & np.isin(np.arange(WIDTH), np.arange(30, 50)), np.nan, frames(3) // 2).astype(np.float32)
+    same(flow(images, range=(0, 127)), 0, pf.estimate_flow(expected[0], expected[1], range=(0, 127)))
+
+
+def test_packed_values_that_xarray_decoded() -> None:
+    packed = frames(3).astype(np.int16)
+    packed[:, 20:30, 30:50] = -32767  # never written
+    decoded = packed.astype(np.float32)
+    decoded *= np.float64(0.01)
+    decoded += np.float64(200.0)
+    images = stack(3, decoded)
+    images.encoding = {"dtype": np.dtype("i2"), "scale_factor": 0.01, "add_offset": 200.0, "source": "a.nc"}
+    assert value_range(images)[0] >= 200
+    images.attrs = {"valid_range": np.array([200.0, 201.0])}  # of unpacked values
+    assert value_range(images)[1] <= 201
+    images.attrs = {"valid_range": np.array([0, 100], "i2")}  # of packed ones
+    assert 200.9 < value_range(images)[1] <= 201
+
+
+@pytest.mark.parametrize("spelling", ["true", "TRUE", "True", 1])
+def test_unsigned_in_any_spelling(spelling: Any) -> None:
+    values = frames(3).astype(np.uint8)
+    images = stack(3, values.view(np.int8)).assign_attrs(_Unsigned=spelling)
+    same(flow(images, range=(0, 255)), 0, pf.estimate_flow(values[0], values[1], range=(0, 255)))
+
+
+def test_longitudes_before_latitudes() -> None:
+    images = stack(3, y=np.linspace(50, 40, HEIGHT), x=np.linspace(0, 10, WIDTH)).rename(y="lat", x="lon")
+    expected = flow(images)
+    assert "eastward_velocity" in expected
+    turned = flow(images.transpose("time", "lon", "lat"))
+    assert turned.u.dims == ("time", "lat", "lon")
+    np.testing.assert_array_equal(turned.u, expected.u)
+
+
+def test_the_dimension_of_time_is_found() -> None:
+    images = stack(3)
+    expected = flow(images)
+    for name in ("t", "frame", "valid_time"):
+        assert flow(images.rename(time=name)).u.dims[0] == name
+    np.testing.assert_array_equal(flow(images.rename(time="n")).u, expected.u)  # its coordinate holds times
 
 
 def test_a_fill_value_in_another_type_is_that_of_the_file() -> None:
@@ -210,6 +278,8 @@ def irregular(name: str) -> xr.DataArray:
         (lambda: flow(stack()[:4], preset="sequence"), "needs at least 5 images"),
         (lambda: flow(stack()[:, :0]), "y cannot have the size 0"),
         (lambda: flow(stack(), "t"), "dim cannot be 't'"),
+        (lambda: flow(stack().drop_vars("time").rename(time="level")), "dim is needed: .* They are level, y, x"),
+        (lambda: flow(stack()[::-1], speeds=False), "time must rise; .* is followed by .*sortby"),
         (lambda: flow(stack(), core_dims=("x", "lat")), "core_dims cannot be"),
         (lambda: flow(stack(), core_dims=("x",)), "core_dims cannot be"),
         (lambda: flow(stack(), core_dims="yx"), "core_dims cannot be"),

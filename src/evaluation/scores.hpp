@@ -11,10 +11,10 @@
 /// Code that the scores of all tasks share.
 namespace parafield {
 
-inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double no_score = std::numeric_limits<double>::quiet_NaN();
 
 /// part / whole; NaN if whole is 0.
-inline double share(double part, std::int64_t whole) { return whole ? part / double(whole) : nan; }
+inline double share(double part, std::int64_t whole) { return whole ? part / double(whole) : no_score; }
 inline double share(std::int64_t part, std::int64_t whole) { return share(double(part), whole); }
 
 /// Running mean and deviation (Welford 1962), NaN without values. The mean of equal values is exactly that
@@ -28,7 +28,7 @@ struct Moments {
     mean += difference / double(++count);
     squares += difference * (value - mean);
   }
-  double average() const { return count ? mean : nan; }
+  double average() const { return count ? mean : no_score; }
   double deviation() const { return std::sqrt(share(squares, count)); }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Calibrations: OpenCV's YAML and Middlebury's calib.txt.
+// Calibrations: YAML of OpenCV or ROS, and Middlebury's calib.txt.
 #include "io/calibration.hpp"
 
 #include <algorithm>
@@ -46,67 +46,13 @@ std::vector<CalibrationEntry> entries_of(std::string_view text) {
   return entries;
 }
 
-/// Reads a node "!!opencv-matrix" with rows, cols, dt and data.
-Matrix opencv_matrix(CalibrationText& text) {
-  if (!text.accept("!!opencv-matrix")) text.fail(" should be an !!opencv-matrix");
-  int rows = 0, columns = 0;
-  bool typed = false;
-  Matrix matrix;
-  for (int i = 0; i < 4; ++i) {
-    const std::string_view key = text.word();
-    text.expect(":");
-    if (key == "rows" && !rows) {
-      rows = text.count();
-    } else if (key == "cols" && !columns) {
-      columns = text.count();
-    } else if (key == "dt" && !typed) {
-      const std::string_view type = text.word();
-      if (type != "d" && type != "f" && type != "\"d\"" && type != "\"f\"")
-        text.fail(" has values of type ", detail::quoted(type), "; it should be d or f");
-      typed = true;
-    } else if (key == "data" && matrix.values.empty()) {
-      matrix = bracketed(text);
-    } else {
-      text.fail(" should have rows, cols, dt and data, once each; ", detail::quoted(key), " is not expected");
-    }
-  }
-  text.end();
-  if (matrix.rows != 1 || std::size_t(rows) * std::size_t(columns) != matrix.values.size())
-    text.fail(" has ", matrix.values.size(), " values, not rows * cols = ", rows, " * ", columns);
-  matrix.rows = rows;
-  matrix.columns = columns;
-  return matrix;
-}
-
-/// Converts D: k1 k2 p1 p2, then k3, then k4 k5 k6.
-LensDistortion lens_of(const Matrix& matrix, const CalibrationText& text) {
+/// Reads D: the coefficients of a lens.
+LensCoefficients coefficients_of(const Matrix& matrix, const CalibrationText& text) {
   const std::size_t count = matrix.values.size();
   const bool is_vector = matrix.rows == 1 || matrix.columns == 1;
   if (!is_vector || (count != 4 && count != 5 && count != 8 && count != 12 && count != 14))
     text.fail(" should be 4, 5, 8, 12 or 14 values in a row, not ", matrix.rows, "x", matrix.columns);
-  std::array<double, 14> v{};
-  std::ranges::copy(matrix.values, v.begin());
-  if (std::any_of(v.begin() + 8, v.end(), [](double value) { return value != 0; }))
-    text.fail(
-        " has thin prism or tilt coefficients (after k6), which are not supported; calibrate without them");
-  return {v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]};
-}
-
-/// The values of a matrix of rows x columns, or of its transpose.
-template <int rows, int columns>
-std::array<double, rows * columns> values_of_matrix(const Matrix& matrix, const CalibrationText& text) {
-  if (!matrix.is(rows, columns) && !matrix.is(columns, rows))
-    text.fail(" should be a ", rows, "x", columns, " matrix, not ", matrix.rows, "x", matrix.columns);
-  std::array<double, rows * columns> values;
-  std::ranges::copy(matrix.values, values.begin());
-  return values;
-}
-
-/// Stores a value that must occur only once.
-template <class T>
-void set(std::optional<T>& place, const T& value, const CalibrationText& text) {
-  if (place) text.fail(" occurs twice (M1 and M2 are other names of K1 and K2)");
-  place = value;
+  return {matrix.values, matrix.columns == 1};
 }
 
 /// Image sizes, under the names that different programs write.
@@ -115,10 +61,13 @@ struct Sides {
   std::optional<Size> both;
 };
 
-bool read_side(const CalibrationEntry& entry, Sides& sides) {
+bool read_side(const CalibrationEntry& entry, bool ros, Sides& sides) {
   CalibrationText text(entry);
-  if (entry.name == "image_width" || entry.name == "image_height") {
-    set(entry.name == "image_width" ? sides.width : sides.height, text.count(), text);
+  std::string_view name = entry.name;
+  if (name.starts_with("image_")) name.remove_prefix(6);
+  const bool is_whole = name == entry.name;  // a message of ROS has width and height
+  if ((name == "width" || name == "height") && (!is_whole || ros)) {
+    set(name == "width" ? sides.width : sides.height, text.count(), text);
     text.end();
     return true;
   }
@@ -135,7 +84,7 @@ bool read_side(const CalibrationEntry& entry, Sides& sides) {
 
 }  // namespace
 
-CalibrationParts decode_opencv(ByteSpan bytes) {
+CalibrationParts decode_yaml(ByteSpan bytes) {
   const std::string_view all = plain_text(bytes);
   const std::size_t first = all.find_first_not_of(" \t\r\n");
   if (first == all.npos) fail_format("the file is empty");
@@ -143,22 +92,31 @@ CalibrationParts decode_opencv(ByteSpan bytes) {
     fail_format(all[first] == '<' ? "an XML" : "a JSON", " file; OpenCV writes YAML to a name with .yml");
   CalibrationParts parts;
   Sides sides;
-  for (const CalibrationEntry& entry : entries_of(all)) {
-    if (read_side(entry, sides)) continue;
+  const std::vector<CalibrationEntry> entries = entries_of(all);
+  const bool ros = is_ros(entries);
+  for (const CalibrationEntry& entry : entries) {
+    if (read_side(entry, ros, sides) || ros) continue;
     CalibrationText text(entry);
     const std::string_view name = entry.name;
     const bool numbered = name.size() == 2 && (name[1] == '1' || name[1] == '2');
     const std::size_t side = numbered && name[1] == '2';
     if (numbered && (name[0] == 'K' || name[0] == 'M')) {
-      set(parts.camera[side], camera_of(opencv_matrix(text), text), text);
+      if (parts.camera[side]) text.fail(" occurs twice (M1 and M2 are other names of K1 and K2)");
+      parts.camera[side] = camera_of(tagged_matrix(text), text);
     } else if (numbered && name[0] == 'D') {
-      set(parts.lens[side], lens_of(opencv_matrix(text), text), text);
+      set(parts.lens[side], coefficients_of(tagged_matrix(text), text), text);
     } else if (name == "R") {
-      set(parts.rotation, values_of_matrix<3, 3>(opencv_matrix(text), text), text);
+      set(parts.rotation, values_of_matrix<3, 3>(tagged_matrix(text), text), text);
     } else if (name == "T") {
-      set(parts.translation, values_of_matrix<3, 1>(opencv_matrix(text), text), text);
+      set(parts.translation, values_of_matrix<3, 1>(tagged_matrix(text), text), text);
+    } else if (name == "distortion_model") {
+      set(parts.model, lens_model_of(text), text);
+    } else if (name == "fisheye_model") {  // 1 or 0, as OpenCV's sample program writes it
+      set(parts.model, text.number() != 0 ? LensModel::fisheye : LensModel::perspective, text);
+      text.end();
     }
   }
+  if (ros) read_ros(entries, parts);
   if (sides.width.has_value() != sides.height.has_value())
     fail_format("it has one of image_width and image_height; it should have both or none");
   if (sides.width) parts.size = Size{*sides.width, *sides.height};
@@ -168,6 +126,15 @@ CalibrationParts decode_opencv(ByteSpan bytes) {
 }
 
 StereoCalibration calibration_of(CalibrationParts parts, const CalibrationParts& more) {
+  if (parts.ros || more.ros) {
+    if (!parts.ros || !more.ros)
+      fail_format("a camera_info of ROS describes one camera; it needs a second one of the other camera");
+    if (parts.size && more.size && *parts.size != *more.size)
+      fail_format("the cameras have images of ", *parts.size, " and ", *more.size, " px");
+    StereoCalibration calibration = stereo_of(*parts.ros, *more.ros);
+    calibration.size = parts.size.value_or(more.size.value_or(Size{}));
+    return calibration;
+  }
   std::vector<std::string_view> missing, twice;
   const auto join = [&](auto& part, const auto& other, const char* name) {
     if (part && other) twice.push_back(name);
@@ -187,14 +154,14 @@ StereoCalibration calibration_of(CalibrationParts parts, const CalibrationParts&
                     ? ""
                     : " (OpenCV's sample writes R and T to a second file, extrinsics.yml)");
   if (more.size) parts.size = more.size;
+  if (more.model) parts.model = more.model;
   StereoCalibration calibration{*parts.camera[0],
                                 *parts.camera[1],
                                 *parts.rotation,
                                 *parts.translation,
                                 parts.size.value_or(Size{}),
                                 false};
-  calibration.left.distortion = *parts.lens[0];
-  calibration.right.distortion = *parts.lens[1];
+  as_format([&] { set_lenses(calibration, *parts.lens[0], *parts.lens[1], parts.model); });
   return calibration;
 }
 
@@ -256,7 +223,7 @@ StereoCalibration read_calibration(const std::filesystem::path& path, const std:
   };
   std::optional<StereoCalibration> middlebury;
   const io::CalibrationParts first = read(path, [&](const io::Bytes& bytes) {
-    if (!io::is_middlebury(bytes)) return io::decode_opencv(bytes);
+    if (!io::is_middlebury(bytes)) return io::decode_yaml(bytes);
     if (!second.empty()) io::fail_format("Middlebury's calibration is one file and takes no second one");
     middlebury = io::decode_middlebury(bytes);
     return io::CalibrationParts{};
@@ -264,7 +231,7 @@ StereoCalibration read_calibration(const std::filesystem::path& path, const std:
   if (middlebury) return *middlebury;
   const io::CalibrationParts more =
       second.empty() ? io::CalibrationParts{}
-                     : read(second, [](const io::Bytes& bytes) { return io::decode_opencv(bytes); });
+                     : read(second, [](const io::Bytes& bytes) { return io::decode_yaml(bytes); });
   return io::naming(path, [&] { return io::calibration_of(first, more); });
 }
 

@@ -48,6 +48,11 @@ std::string_view CalibrationText::word() {
   return found;
 }
 
+bool CalibrationText::done() {
+  skip_space();
+  return rest_.empty();
+}
+
 double CalibrationText::number() {
   const std::string_view found = token();
   std::string_view digits = found;
@@ -93,6 +98,51 @@ Matrix bracketed(CalibrationText& text) {
     text.accept(",");
   }
   end_row();
+  return matrix;
+}
+
+Matrix listed(CalibrationText& text) {
+  constexpr std::size_t most = 64;
+  if (!text.accept("- ")) return bracketed(text);
+  Matrix matrix;
+  do {
+    if (matrix.values.size() == most) text.fail(" has more than ", most, " values");
+    matrix.values.push_back(text.number());
+  } while (text.accept("- "));
+  matrix.rows = 1;
+  matrix.columns = int(matrix.values.size());
+  return matrix;
+}
+
+Matrix tagged_matrix(CalibrationText& text, bool of_opencv) {
+  if (of_opencv && !text.accept("!!opencv-matrix")) text.fail(" should be an !!opencv-matrix");
+  int rows = 0, columns = 0;
+  bool typed = false;
+  Matrix matrix;
+  for (int i = 0; i < (of_opencv ? 4 : 3); ++i) {
+    const std::string_view key = text.word();
+    text.expect(":");
+    if (key == "rows" && !rows) {
+      rows = text.count();
+    } else if (key == "cols" && !columns) {
+      columns = text.count();
+    } else if (key == "dt" && of_opencv && !typed) {
+      const std::string_view type = text.word();
+      if (type != "d" && type != "f" && type != "\"d\"" && type != "\"f\"")
+        text.fail(" has values of type ", detail::quoted(type), "; it should be d or f");
+      typed = true;
+    } else if (key == "data" && matrix.values.empty()) {
+      matrix = listed(text);
+    } else {
+      text.fail(" should have rows, cols, ", of_opencv ? "dt and data" : "and data", ", once each; ",
+                detail::quoted(key), " is not expected");
+    }
+  }
+  text.end();
+  if (matrix.rows != 1 || std::size_t(rows) * std::size_t(columns) != matrix.values.size())
+    text.fail(" has ", matrix.values.size(), " values, not rows * cols = ", rows, " * ", columns);
+  matrix.rows = rows;
+  matrix.columns = columns;
   return matrix;
 }
 

@@ -28,21 +28,25 @@ Bytes encode_floats(Content format, Size size, int channels, Value value) {
 }  // namespace
 
 // Middlebury's .flo: the float 202021.25 ("PIEH"), width and height as 32-bit integers, then u and v of each
-// pixel as floats, row by row; everything little-endian (Baker et al. 2011, flow-code).
+// pixel as floats, row by row; everything little-endian (Baker et al. 2011, flow-code). Writers that store in the
+// order of a big-endian machine begin with "HEIP".
 
 constexpr std::size_t flo_header_bytes = 12;
+
+bool is_flo(ByteSpan bytes) { return starts_with(bytes, "PIEH") || starts_with(bytes, "HEIP"); }
 
 Floats open_flo(ByteSpan bytes) {
   if (bytes.size() < flo_header_bytes)
     fail_format("the header of a .flo file has ", flo_header_bytes, " bytes, the file has ", bytes.size());
-  const auto width = std::int32_t(load_u32(bytes.data() + 4)),
-             height = std::int32_t(load_u32(bytes.data() + 8));
+  const std::endian order = starts_with(bytes, "PIEH") ? std::endian::little : std::endian::big;
+  const auto width = std::int32_t(load_u32(bytes.data() + 4, order)),
+             height = std::int32_t(load_u32(bytes.data() + 8, order));
   check_sides("a .flo file", width, height);
   // A file that is too long is also damaged: its width or height is wrong.
   const std::uint64_t needed = flo_header_bytes + 8 * std::uint64_t(width) * std::uint64_t(height);
   if (bytes.size() != needed)
     fail_format(width, "x", height, " pixels need ", needed, " bytes, the file has ", bytes.size());
-  return {{width, height}, 2, bytes.data() + flo_header_bytes};
+  return {{width, height}, 2, bytes.data() + flo_header_bytes, order};
 }
 
 std::string flo_header(Size size) {

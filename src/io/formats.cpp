@@ -12,15 +12,15 @@ namespace {
 
 constexpr Format formats[] = {
     {Content::png, "PNG", "an image", [](ByteSpan bytes) { return starts_with(bytes, "\x89PNG\r\n\x1a\n"); },
-     [](ByteSpan bytes) { return decode_png(bytes); }},
+     [](ByteSpan bytes) { return decode_png(bytes); }, note_png},
     {Content::jpeg, "JPEG", "an image", [](ByteSpan bytes) { return starts_with(bytes, "\xff\xd8\xff"); },
-     decode_jpeg},
+     decode_jpeg, note_jpeg},
     {Content::tiff, "TIFF", "an image", is_tiff, decode_tiff},
     {Content::netcdf, "NetCDF", "an image sequence", is_netcdf},
     {Content::pnm, "PGM or PPM", "an image", is_pnm},
     {Content::pfm, "PFM", "an image", is_pfm},
     {Content::y4m, "Y4M", "a video", [](ByteSpan bytes) { return starts_with(bytes, "YUV4MPEG2"); }},
-    {Content::flo, ".flo", "a flow field", [](ByteSpan bytes) { return starts_with(bytes, "PIEH"); }},
+    {Content::flo, ".flo", "a flow field", is_flo},
     {Content::npy, ".npy", "an array", [](ByteSpan bytes) { return starts_with(bytes, "\x93NUMPY"); },
      decode_npy},
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <string>
 #include <string_view>
 
 #include "core/views.hpp"
@@ -26,6 +27,8 @@ struct Format {
   const char *name, *kind;
   bool (*starts)(ByteSpan bytes);                   ///< whether bytes are the start of such a file
   FrameBuffer (*decode)(ByteSpan bytes) = nullptr;  ///< of a format whose files hold one image
+  /// What is unusual about a file that was decoded; empty if nothing is.
+  std::string (*note)(ByteSpan bytes) = nullptr;
 };
 /// The format of a content; null if it is unknown.
 const Format* format_of(Content content);
@@ -60,6 +63,10 @@ FrameBuffer decode_png(ByteSpan bytes, Orientation orientation = Orientation::as
 FrameBuffer decode_png_alpha(ByteSpan bytes);
 Bytes encode_png(const Frame& frame);  ///< u8, u16. Throws Error(unsupported) without libpng, like decode_png
 
+/// Notes on a file whose end marker is missing although all pixels are there: see Format.
+std::string note_png(ByteSpan bytes);
+std::string note_jpeg(ByteSpan bytes);
+
 /// Decodes a frame, turned as its EXIF data say. Throws Error(unsupported) without libjpeg.
 FrameBuffer decode_jpeg(ByteSpan bytes);
 Bytes encode_jpeg(const Frame& frame);  ///< u8. Throws Error(unsupported) without libjpeg
@@ -84,6 +91,7 @@ bool is_pnm(ByteSpan bytes);
 FrameBuffer read_pnm(ByteStream& stream);
 Bytes encode_pnm(const Frame& frame);  ///< gray: PGM, rgb: PPM
 
+bool is_flo(ByteSpan bytes);
 bool is_pfm(ByteSpan bytes);
 bool is_pfm_of_flow(ByteSpan bytes);       ///< three channels, which decode_frame reads as colors
 FrameBuffer read_pfm(ByteStream& stream);  ///< f32
@@ -102,8 +110,8 @@ Bytes encode_kitti(const FlowView& flow);
 /// for 8 bits.
 DisparityField decode_png_disparity(ByteSpan bytes, float scale);
 Bytes encode_png_disparity(const DisparityView& disparity, float scale);
-Bytes encode_png_depth(View<const float> depth,
-                       float scale);  ///< 0 where the depth is unknown or does not fit
+Bytes encode_png_depth(View<const float> depth, float scale,
+                       DepthLoss& loss);  ///< 0 where the depth is unknown or does not fit
 
 std::vector<Track> decode_tracks(ByteSpan bytes);
 Bytes encode_tracks(std::span<const Track> tracks);

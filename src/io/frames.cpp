@@ -38,11 +38,12 @@ bool FrameStream::has_next() {
   content_ = upcoming();
   y4m_.reset();
   if (content_ == Content::netcdf && bytes_.left()) {
-    netcdf_ = open_netcdf(bytes_.rest(), variable_);
+    netcdf_ = open_netcdf(bytes_.mapped_rest(), choice_);
     return netcdf_->has_next();
   }
   if (content_ != Content::y4m) return true;
   y4m_.emplace(bytes_, gray_);
+  if (y4m_->interlaced()) note_ = "it is interlaced; its rows are read as they are stored";
   return y4m_->has_next();
 }
 
@@ -60,7 +61,10 @@ void FrameStream::read(FrameBuffer& frame) {
                    bytes_.what());
     if (!bytes_.left())
       fail_unsupported(format->name, " cannot be read from a pipe; PGM, PPM, PFM and Y4M can");
-    return format->decode(bytes_.rest());
+    const ByteSpan bytes = bytes_.rest();
+    FrameBuffer decoded = format->decode(bytes);
+    if (format->note) note_ = format->note(bytes);
+    return decoded;
   }();
 }
 

@@ -11,10 +11,9 @@ namespace parafield::io {
 /// whose size is known.
 class PARAFIELD_API FrameStream {
  public:
-  /// `variable` names the variable of a NetCDF file that holds the images; it may be empty if only one could.
-  /// `gray`: return only the luma of Y4M.
-  explicit FrameStream(ByteStream& bytes, std::string variable = {}, bool gray = false)
-      : bytes_(bytes), variable_(std::move(variable)), gray_(gray) {}
+  /// `choice`: the images of a NetCDF file. `gray`: return only the luma of Y4M.
+  explicit FrameStream(ByteStream& bytes, NetcdfChoice choice = {}, bool gray = false)
+      : bytes_(bytes), choice_(std::move(choice)), gray_(gray) {}
   ~FrameStream();
   FrameStream(const FrameStream&) = delete;
   FrameStream& operator=(const FrameStream&) = delete;
@@ -26,6 +25,8 @@ class PARAFIELD_API FrameStream {
   bool next(FrameBuffer& frame);
   Content content() const { return content_; }             ///< content of the last frame
   double rate() const { return y4m_ ? y4m_->rate() : 0; }  ///< frames per second; 0 = unknown
+  /// What is unusual about the file, such as a missing end marker; empty if nothing is.
+  const std::string& note() const { return note_; }
   /// Returns the first frame. Throws Error(format) if there is none or if anything follows it.
   FrameBuffer only();
 
@@ -37,11 +38,12 @@ class PARAFIELD_API FrameStream {
   void read(FrameBuffer& frame);
 
   ByteStream& bytes_;
-  const std::string variable_;
+  const NetcdfChoice choice_;
   const bool gray_;
   std::optional<Y4mReader> y4m_;
   std::unique_ptr<NetcdfImages> netcdf_;
   Content content_ = Content::unknown;
+  std::string note_;
   std::int64_t count_ = 0;  // frames read
   bool ended_ = false;
 };

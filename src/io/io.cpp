@@ -51,10 +51,14 @@ DisparityField decode_disparity(ByteSpan bytes, float scale) {
 
 }  // namespace io
 
-FrameBuffer read_frame(const std::filesystem::path& path) {
-  return io::naming(io::name_of_stream(path), [&] {
+FrameBuffer read_frame(const std::filesystem::path& path, std::string* note) {
+  const std::filesystem::path name = io::name_of_stream(path);
+  return io::naming(name, [&] {
     io::ByteStream bytes(path);
-    return io::FrameStream(bytes).only();
+    io::FrameStream frames(bytes);
+    FrameBuffer frame = frames.only();
+    if (note) *note = frames.note().empty() ? "" : text(io::shown(name), ": ", frames.note());
+    return frame;
   });
 }
 

@@ -19,6 +19,16 @@
 
 namespace parafield::io {
 
+std::string note_jpeg(ByteSpan bytes) {
+  // Inside a scan, 0xff is followed by 0 or a restart marker. Before the last scan, a thumbnail may have end
+  // markers of its own.
+  constexpr std::string_view scan("\xff\xda", 2), end("\xff\xd9", 2);
+  const std::string_view text = text_of(bytes);
+  const std::size_t last_scan = text.rfind(scan);
+  if (text.find(end, last_scan == text.npos ? 0 : last_scan) != text.npos) return {};
+  return "its end marker (EOI) is missing; all pixels are there";
+}
+
 #ifdef PARAFIELD_HAS_JPEG
 
 // libjpeg reports errors by longjmp, like libpng (see png.cpp). Each sequence of libjpeg calls is therefore
@@ -45,13 +55,14 @@ struct Reader : Codec {
   jpeg_decompress_struct jpeg = {};
   jpeg_progress_mgr progress = {};
   ByteSpan bytes;
+  bool ended = false;  // the file has no end marker
   bool too_many_scans = false;
 
   explicit Reader(ByteSpan b) : bytes(b) {}
   ~Reader() { jpeg_destroy_decompress(&jpeg); }
 
   [[noreturn]] void fail_damaged() const {
-    if (code == JWRN_JPEG_EOF)
+    if (ended || code == JWRN_JPEG_EOF)
       fail_format("damaged JPEG file: it ends at byte ", bytes.size(), ", before the end of its image");
     if (too_many_scans) fail_unsupported("a JPEG file of more than ", most_scans, " scans is not supported");
     if (code == JERR_OUT_OF_MEMORY) throw std::bad_alloc();
@@ -93,6 +104,11 @@ void leave_on_warning(j_common_ptr jpeg, int level) {
   if (error.msg_code == JWRN_EXTRANEOUS_DATA && error.msg_parm.i[0] <= few &&
       error.msg_parm.i[1] == end_of_image)
     return;
+  // At the end of the file, libjpeg continues with an end marker. If pixels are missing, more warnings follow.
+  if (error.msg_code == JWRN_JPEG_EOF && jpeg->is_decompressor && !reader_of(jpeg).ended) {
+    reader_of(jpeg).ended = true;
+    return;
+  }
   leave(jpeg);
 }
 
@@ -119,6 +135,16 @@ bool read_header(Reader& reader) {
   return true;
 }
 
+/// Whether the scans read so far have every bit of the image. Call it only for a file without an end marker.
+bool has_all_scans(jpeg_decompress_struct& jpeg) {
+  if (!jpeg_has_multiple_scans(&jpeg)) return true;
+  if (!jpeg.progressive_mode) return jpeg.input_scan_number >= jpeg.num_components;
+  for (int c = 0; c < jpeg.num_components; ++c)
+    if (std::any_of(jpeg.coef_bits[c], jpeg.coef_bits[c] + DCTSIZE2, [](int bits) { return bits != 0; }))
+      return false;  // -1: no scan has the coefficient; above 0: so many of its bits are missing
+  return true;
+}
+
 bool read_pixels(Reader& reader, View<std::uint8_t> rows) {
   jpeg_decompress_struct& jpeg = reader.jpeg;
   if (setjmp(reader.target)) return false;
@@ -128,6 +154,7 @@ bool read_pixels(Reader& reader, View<std::uint8_t> rows) {
     JSAMPROW row = rows.row(int(jpeg.output_scanline));
     jpeg_read_scanlines(&jpeg, &row, 1);
   }
+  if (reader.ended && !has_all_scans(jpeg)) return false;
   jpeg_finish_decompress(&jpeg);
   return true;
 }

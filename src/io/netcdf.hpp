@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <memory>
-#include <string_view>
+#include <string>
 
 #include "io/formats.hpp"
 
@@ -9,8 +9,13 @@ namespace parafield::io {
 
 bool is_netcdf(ByteSpan bytes);
 
-/// The images of a NetCDF file in memory: of a variable with the dimensions rows and columns, or time, rows
-/// and columns. Values are unpacked to f32; missing values are NaN.
+/// Which images of a NetCDF file are read: see FrameSourceOptions.
+struct NetcdfChoice {
+  std::string variable = {}, level = {};
+};
+
+/// The images of a NetCDF file in memory: of a variable with rows and columns in any order, and possibly time,
+/// in order of time and with the north up. Values are unpacked to f32; missing values are NaN.
 class NetcdfImages {
  public:
   virtual ~NetcdfImages() = default;
@@ -18,9 +23,8 @@ class NetcdfImages {
   virtual FrameBuffer next() = 0;
 };
 
-/// Opens a file, whose bytes must outlive the images. `variable` is the name of the variable, or empty if
-/// only one holds images. Throws Error(format), Error(invalid_argument) for a name that is missing or wrong,
-/// Error(unsupported) without the netCDF library.
-std::unique_ptr<NetcdfImages> open_netcdf(ByteSpan bytes, std::string_view variable);
+/// Opens a file, whose bytes must outlive the images. Throws Error(format), Error(invalid_argument) for a
+/// variable or level that is missing or wrong, Error(unsupported) without the netCDF library.
+std::unique_ptr<NetcdfImages> open_netcdf(ByteSpan bytes, const NetcdfChoice& choice);
 
 }  // namespace parafield::io

@@ -5,12 +5,13 @@
 
 #ifdef PARAFIELD_HAS_NETCDF
 #include <algorithm>
+#include <cctype>
 #include <cmath>
-#include <limits>
+#include <numeric>
 #include <optional>
 #include <vector>
 
-#include "io/netcdf_library.hpp"
+#include "io/netcdf_file.hpp"
 #endif
 
 namespace parafield {
@@ -25,159 +26,166 @@ bool is_netcdf(ByteSpan bytes) {
 #ifdef PARAFIELD_HAS_NETCDF
 namespace {
 
-void expect(int status) {
-  if (status) fail_format("damaged NetCDF file: ", netcdf().why(status));
-}
-
-/// The text of an attribute, characters or one string; empty if there is none or it is not text.
-std::string text_attribute(int file, int variable, const char* name) {
-  nc_type type = NC_NAT;
-  std::size_t length = 0;
-  if (netcdf().nc_inq_att(file, variable, name, &type, &length)) return {};
-  if (type == NC_STRING && length == 1) {
-    char* own = nullptr;
-    if (netcdf().nc_get_att_string(file, variable, name, &own)) return {};
-    std::string value = own ? own : "";
-    netcdf().nc_free_string(1, &own);
-    return value;
+/// The choice of a value on each axis that is neither of the images nor time: "850" or "level=850,member=2".
+class Levels {
+ public:
+  explicit Levels(std::string_view text) : text_(text) {
+    while (!text.empty()) {
+      const std::string_view one = text.substr(0, text.find(','));
+      text.remove_prefix(std::min(one.size() + 1, text.size()));
+      const std::size_t equals = one.find('=');
+      const std::string_view name = equals == one.npos ? "" : one.substr(0, equals);
+      choices_.push_back(
+          {std::string(name), std::string(one.substr(equals == one.npos ? 0 : equals + 1)), false});
+    }
   }
-  if (type != NC_CHAR || length > 4096) return {};
-  std::string value(length, '\0');
-  if (netcdf().nc_get_att_text(file, variable, name, value.data())) return {};
-  return value.substr(0, value.find('\0'));
-}
 
-/// The numbers of an attribute; empty if there are none.
-std::vector<double> attribute(int file, int variable, const char* name) {
-  nc_type type = NC_NAT;
-  std::size_t length = 0;
-  if (netcdf().nc_inq_att(file, variable, name, &type, &length) || type == NC_CHAR || type == NC_STRING ||
-      length > 64)
-    return {};
-  std::vector<double> values(length);
-  if (netcdf().nc_get_att_double(file, variable, name, values.data())) return {};
-  return values;
-}
+  /// The chosen index on an axis; none if nothing is chosen. Sets `all` if the axis counts the images. `unnamed`:
+  /// whether a value without a name may be of this axis.
+  std::optional<std::size_t> index(const NetcdfAxis& axis, bool unnamed, bool& all) {
+    const auto chosen = std::ranges::find_if(choices_, [&](const Choice& one) {
+      return !one.used && (one.name == axis.name || (one.name.empty() && unnamed));
+    });
+    if (chosen == choices_.end()) return {};
+    chosen->used = true;
+    all = chosen->value == "all";
+    if (all) return {};
+    const std::vector<std::string> values = values_of(axis, most_searched);
+    double wanted = 0;
+    const bool is_number = read_number(chosen->value, wanted);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (values[i] == chosen->value) return i;
+      if (double value = 0;
+          is_number && read_number(values[i], value) && std::abs(value - wanted) <= 1e-6 * std::abs(value))
+        return i;
+    }
+    fail_value("the axis ", detail::printable(axis.name), " has no ", detail::quoted(chosen->value),
+               "; it has ", listed(axis));
+  }
 
-/// A variable of a file.
-struct Variable {
-  int id = 0;
-  std::string name = {};
-  nc_type type = NC_NAT;
-  std::vector<int> dimensions = {};
+  /// The values of an axis for an error.
+  static std::string listed(const NetcdfAxis& axis) {
+    if (!axis.has_coordinate()) return text("1 to ", axis.length);
+    constexpr std::size_t most = 12;
+    const std::vector<std::string> values = values_of(axis, most);
+    if (axis.length <= most) return joined(values);
+    return joined(values) + " ... (" + std::to_string(axis.length) + " values)";
+  }
+
+  /// Throws for the names of axes that do not exist.
+  void check_names(const std::vector<NetcdfAxis>& axes) const {
+    for (const Choice& one : choices_)
+      if (!one.name.empty() && std::ranges::find(axes, one.name, &NetcdfAxis::name) == axes.end())
+        fail_value("the level ", detail::value_text(text_), " names the axis ", detail::quoted(one.name),
+                   "; the images have ", names_of(axes));
+  }
+  void check_all_used(const std::vector<NetcdfAxis>& axes) const {
+    for (const Choice& one : choices_)
+      if (!one.used)
+        fail_value("the level ", detail::value_text(text_), " chooses ", detail::quoted(one.value),
+                   ", but there is no axis to choose from; the images have ", names_of(axes));
+  }
+
+ private:
+  struct Choice {
+    std::string name, value;
+    bool used;
+  };
+
+  static std::string names_of(const std::vector<NetcdfAxis>& axes) {
+    std::vector<std::string> names;
+    for (const NetcdfAxis& axis : axes) names.push_back(detail::printable(axis.name));
+    return joined(names);
+  }
+  static constexpr std::size_t most_searched = 1 << 16;  // damaged files may have any length
+  /// The first values of an axis.
+  static std::vector<std::string> values_of(const NetcdfAxis& axis, std::size_t most) {
+    std::vector<std::string> values;
+    const std::vector<double> numbers = coordinates_of(axis);
+    const NetcdfVariable& place = axis.coordinate;
+    for (std::size_t i = 0; i < std::min(axis.length, most); ++i) {
+      std::string value = text(i + 1);
+      char* own = nullptr;
+      if (numbers.size() == axis.length) {
+        value = text(numbers[i]);
+      } else if (axis.has_coordinate() && place.type == NC_STRING) {
+        const std::size_t one = 1;
+        if (netcdf().nc_get_vara_string(place.group, place.id, &i, &one, &own) == 0 && own) {
+          value = detail::printable(own);
+          netcdf().nc_free_string(1, &own);
+        }
+      }
+      values.push_back(std::move(value));
+    }
+    return values;
+  }
+
+  const std::string text_;
+  std::vector<Choice> choices_;
 };
 
-Variable variable_of(int file, int id) {
-  char name[NC_MAX_NAME + 1] = {};
-  int count = 0, dimensions[NC_MAX_VAR_DIMS] = {};
-  Variable variable{.id = id};
-  expect(netcdf().nc_inq_var(file, id, name, &variable.type, &count, dimensions, nullptr));
-  variable.name = name;
-  variable.dimensions.assign(dimensions, dimensions + count);
-  return variable;
-}
-
-std::size_t length_of(int file, int dimension, std::string* name = nullptr) {
-  char own[NC_MAX_NAME + 1] = {};
-  std::size_t length = 0;
-  expect(netcdf().nc_inq_dim(file, dimension, own, &length));
-  if (name) *name = own;
-  return length;
-}
-
-/// Kind of a dimension.
-enum class Axis { unknown, time, north, east };
-
-/// Kind of a dimension by the unit of its coordinate, in any of CF's spellings of degrees north and east.
-Axis axis_of_unit(std::string_view unit) {
-  if (!unit.starts_with("degree")) return Axis::unknown;
-  if (unit.ends_with("_north") || unit.ends_with('N')) return Axis::north;
-  return unit.ends_with("_east") || unit.ends_with('E') ? Axis::east : Axis::unknown;
-}
-
-/// A dimension, and the coordinate variable of the same name.
-struct Dimension {
-  std::string name;
-  std::size_t length = 0;
-  Axis axis = Axis::unknown;
-  int coordinate = -1;  ///< variable; -1 = none
+/// The positions of the rows and columns among a variable's axes; none if it holds no images.
+struct Places {
+  std::size_t rows, columns;
 };
 
-Dimension dimension_of(int file, int id) {
-  Dimension found;
-  found.length = length_of(file, id, &found.name);
-  if (netcdf().nc_inq_varid(file, found.name.c_str(), &found.coordinate)) {
-    found.coordinate = -1;
-    return found;
+std::optional<Places> places_of(const std::vector<NetcdfAxis>& axes) {
+  std::optional<std::size_t> rows, columns;
+  std::vector<std::size_t> others, levels;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    if (axes[i].kind == Axis::rows) rows = i;
+    if (axes[i].kind == Axis::columns) columns = i;
+    if (axes[i].kind == Axis::unknown) others.push_back(i);
+    if (axes[i].kind != Axis::time) levels.push_back(i);
   }
-  const std::string standard = text_attribute(file, found.coordinate, "standard_name"),
-                    units = text_attribute(file, found.coordinate, "units");
-  if (standard == "latitude" || standard == "projection_y_coordinate")
-    found.axis = Axis::north;
-  else if (standard == "longitude" || standard == "projection_x_coordinate")
-    found.axis = Axis::east;
-  else if (standard == "time" || units.find(" since ") != std::string::npos)
-    found.axis = Axis::time;
-  else
-    found.axis = axis_of_unit(units);
-  return found;
+  if (!rows && !columns && others.size() >= 2) {
+    rows = others[others.size() - 2];
+    columns = others.back();
+  } else if (rows.has_value() != columns.has_value() && !others.empty()) {
+    (rows ? columns : rows) = others.back();
+  } else if ((!rows || !columns) && levels.size() >= 2) {  // as a section through levels
+    rows = levels[levels.size() - 2];
+    columns = levels.back();
+  }
+  if (!rows || !columns || axes[*rows].length < 3 || axes[*columns].length < 3) return {};
+  return Places{*rows, *columns};
 }
 
-/// Whether a variable may hold images: it has numbers in two or more dimensions, and they are not flags,
-/// coordinates or bounds.
-bool holds_images(int file, const Variable& variable) {
-  const std::size_t count = variable.dimensions.size();
-  if (count < 2 || variable.type == NC_CHAR || variable.type > NC_UINT64) return false;
-  for (std::size_t i = count - 2; i < count; ++i)
-    if (length_of(file, variable.dimensions[i]) < 3) return false;
-  return text_attribute(file, variable.id, "flag_meanings").empty() &&
-         axis_of_unit(text_attribute(file, variable.id, "units")) == Axis::unknown;
+bool holds_images(const NetcdfVariable& variable, const std::vector<NetcdfVariable>& all) {
+  return variable.has_numbers() && variable.dimensions.size() >= 2 && places_of(axes_of(variable, all));
 }
 
-/// Which values of a variable are missing, and how the others are unpacked.
-struct Packing {
-  double scale = 1, offset = 0, wrap = 0;  ///< wrap: added to negative values of an unsigned type
-  double least = -std::numeric_limits<double>::infinity(), most = std::numeric_limits<double>::infinity();
-  std::vector<double> missing;
-
-  Packing(int file, const Variable& variable) {
-    if (text_attribute(file, variable.id, "_Unsigned") == "true")
-      wrap = variable.type == NC_BYTE ? 256 : variable.type == NC_SHORT ? 65536 : 0;
-    const auto numbers = [&](const char* name, std::size_t count) -> std::vector<double> {
-      std::vector<double> values = attribute(file, variable.id, name);
-      if (count > 0 && values.size() != count) return {};
-      for (double& value : values) value = unsigned_value(value);
-      return values;
-    };
-    const std::vector<double> scales = attribute(file, variable.id, "scale_factor"),
-                              offsets = attribute(file, variable.id, "add_offset");
-    if (!scales.empty()) scale = scales[0];
-    if (!offsets.empty()) offset = offsets[0];
-    missing = numbers("_FillValue", 1);
-    for (const double value : numbers("missing_value", 0)) missing.push_back(value);
-    if (const auto range = numbers("valid_range", 2); !range.empty()) least = range[0], most = range[1];
-    if (const auto value = numbers("valid_min", 1); !value.empty()) least = value[0];
-    if (const auto value = numbers("valid_max", 1); !value.empty()) most = value[0];
-    if (variable.type == NC_FLOAT || variable.type == NC_DOUBLE)
-      most = std::min(most, 9e36);  // above is netCDF's fill value for data that were never written
-  }
-  double unsigned_value(double value) const { return value < 0 ? value + wrap : value; }
-  float operator()(double packed) const {
-    const double value = unsigned_value(packed);
-    const bool known = value >= least && value <= most && std::ranges::find(missing, value) == missing.end();
-    return known ? float(value * scale + offset) : std::numeric_limits<float>::quiet_NaN();
-  }
-};
+/// Whether a variable describes others: coordinates, bounds, flags.
+bool describes(const NetcdfVariable& variable, const std::vector<NetcdfVariable>& all) {
+  const Axis kind = axis_by_attributes(variable);
+  std::string name = variable.name;
+  for (char& c : name) c = char(std::tolower(static_cast<unsigned char>(c)));
+  const bool is_place = kind == Axis::rows || kind == Axis::columns || kind == Axis::time ||
+                        ((name.find("lat") != name.npos || name.find("lon") != name.npos) &&
+                         axis_by_name(name) != Axis::unknown);
+  if (is_place || !text_attribute(variable, "flag_meanings").empty()) return true;
+  for (const NetcdfVariable& other : all)
+    for (const char* const attribute : {"coordinates", "bounds", "ancillary_variables"}) {
+      const std::string names = " " + text_attribute(other, attribute) + " ";
+      if (other.path != variable.path && names.find(" " + variable.name + " ") != names.npos) return true;
+    }
+  return false;
+}
 
 struct ImagesOfVariable : NetcdfImages {
   int file = -1;
-  Variable variable;
-  std::optional<Packing> packing;
-  std::size_t width = 0, height = 0, count = 1, at = 0;
-  int counted = -1;     ///< index of the dimension over which the images are counted; -1 = one image
-  bool upward = false;  ///< the first row is the southernmost
+  NetcdfVariable variable;
+  std::optional<NetcdfPacking> packing;
+  Places places{};
+  std::vector<std::size_t> start, counts;
+  std::optional<std::size_t> counted;  ///< position of the axis over which the images are counted
+  std::size_t count = 1;               ///< its length
+  std::vector<std::size_t> order;      ///< its indices in order of time; empty if they are in order
+  std::size_t width = 0, height = 0, at = 0;
+  bool upward = false;    ///< the first row is the southernmost
+  bool leftward = false;  ///< the first column is the easternmost
 
-  ImagesOfVariable(ByteSpan bytes, std::string_view name) {
+  ImagesOfVariable(ByteSpan bytes, const NetcdfChoice& choice) {
     const Netcdf& nc = loaded_netcdf();
     const NetcdfCalls calls;
     // The library does not write to the memory of a file that is opened read-only.
@@ -185,9 +193,10 @@ struct ImagesOfVariable : NetcdfImages {
                                           const_cast<std::uint8_t*>(bytes.data()), &file))
       fail_format("not a NetCDF file, or a damaged one: ", netcdf().why(status));
     try {
-      variable = chosen(name);
-      read_shape();
-      packing.emplace(file, variable);
+      const std::vector<NetcdfVariable> all = variables_of(file);
+      variable = chosen(all, choice.variable);
+      read_shape(all, choice.level);
+      packing.emplace(variable);
     } catch (...) {
       nc.nc_close(file);
       throw;
@@ -198,77 +207,114 @@ struct ImagesOfVariable : NetcdfImages {
     netcdf().nc_close(file);
   }
 
-  Variable chosen(std::string_view name) const {
-    int count = 0;
-    expect(netcdf().nc_inq_nvars(file, &count));
-    std::vector<Variable> found;
-    for (int id = 0; id < count; ++id)
-      if (Variable one = variable_of(file, id); holds_images(file, one)) found.push_back(std::move(one));
+  static NetcdfVariable chosen(const std::vector<NetcdfVariable>& all, std::string_view name) {
+    if (name.starts_with('/')) name.remove_prefix(1);
+    std::vector<NetcdfVariable> found, named;
+    for (const NetcdfVariable& one : all) {
+      if (!holds_images(one, all)) continue;
+      if (one.path == name) return one;
+      if (one.name == name) named.push_back(one);
+      if (!describes(one, all)) found.push_back(one);
+    }
+    if (named.size() == 1) return named[0];
     std::vector<std::string> names;
-    for (const Variable& one : found) names.push_back(detail::printable(one.name));
-    if (found.empty())
-      fail_format("a NetCDF file without a variable of images; groups in it are not searched");
-    if (name.empty() && found.size() > 1)
-      fail_value("a NetCDF file of several variables; name one of them: ", joined(names));
-    const auto named = std::ranges::find(found, name, &Variable::name);
-    if (!name.empty() && named == found.end())
-      fail_value("a NetCDF file without images in the variable ", detail::value_text(name), "; it has ",
-                 joined(names));
-    return name.empty() ? found[0] : *named;
+    for (const NetcdfVariable& one : named.empty() ? found : named)
+      names.push_back(detail::printable(one.path));
+    if (names.empty()) fail_format("a NetCDF file without a variable of images");
+    if (name.empty() && found.size() == 1) return found[0];
+    if (name.empty() || !named.empty())
+      fail_value("a NetCDF file of several variables; name one of them (option variable): ", joined(names));
+    fail_value("a NetCDF file without images in the variable ", detail::value_text(name), "; it has ",
+               joined(names));
   }
 
-  void read_shape() {
-    const std::vector<int>& dimensions = variable.dimensions;
-    const Dimension rows = dimension_of(file, dimensions[dimensions.size() - 2]),
-                    columns = dimension_of(file, dimensions.back());
-    if (rows.axis == Axis::time || rows.axis == Axis::east || columns.axis == Axis::time ||
-        columns.axis == Axis::north) {
-      std::vector<std::string> order;
-      for (const int each : dimensions) order.push_back(detail::printable(dimension_of(file, each).name));
-      fail_unsupported(
-          "the variable ", detail::printable(variable.name), " is by ", joined(order),
-          "; images are by time, latitude (rows) and longitude (columns), in this order. NCO's ncpdq "
-          "changes it");
-    }
+  void read_shape(const std::vector<NetcdfVariable>& all, std::string_view level) {
+    const std::vector<NetcdfAxis> axes = axes_of(variable, all);
+    places = places_of(axes).value();
+    const NetcdfAxis &rows = axes[places.rows], &columns = axes[places.columns];
     height = rows.length;
     width = columns.length;
     check_sides("a NetCDF file", std::int64_t(width), std::int64_t(height));
     check_pixels("a NetCDF file", std::int64_t(width), std::int64_t(height));
-    for (std::size_t i = 0; i + 2 < dimensions.size(); ++i) {
-      const std::size_t length = length_of(file, dimensions[i]);
-      if (length == 1) continue;
-      if (counted >= 0)
-        fail_unsupported("the variable ", detail::printable(variable.name), " has ", dimensions.size(),
-                         " dimensions; images have rows, columns and, before them, time");
-      counted = int(i);
-      count = length;
+    start.assign(axes.size(), 0);
+    counts.assign(axes.size(), 1);
+    counts[places.rows] = height;
+    counts[places.columns] = width;
+    Levels levels(level);
+    levels.check_names(axes);
+    const auto is_level = [&](const NetcdfAxis& axis) {
+      return &axis != &rows && &axis != &columns && axis.kind != Axis::time;
+    };
+    const bool some_choice =
+        std::ranges::any_of(axes, [&](const NetcdfAxis& axis) { return is_level(axis) && axis.length > 1; });
+    std::vector<std::size_t> times;
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      if (i == places.rows || i == places.columns) continue;
+      bool is_time = axes[i].kind == Axis::time;
+      const bool unnamed = is_level(axes[i]) && (axes[i].length > 1 || !some_choice);
+      if (const auto index = levels.index(axes[i], unnamed, is_time)) {
+        start[i] = *index;
+        continue;
+      }
+      const bool generic = axes[i].kind == Axis::unknown && !axes[i].has_coordinate() &&
+                           axis_by_name(axes[i].name) == Axis::time;  // dim_0
+      if (is_time || generic) {
+        times.push_back(i);
+      } else if (axes[i].length != 1) {
+        const std::string name = detail::printable(axes[i].name);
+        fail_value(detail::printable(variable.path), " has ", axes[i].length, " images along ", name,
+                   ", which is not a time axis; the option level chooses one (", Levels::listed(axes[i]),
+                   "), and '", name, "=all' treats the axis as time");
+      }
     }
-    if (rows.axis != Axis::north) return;
-    const Variable places = variable_of(file, rows.coordinate);
-    double first = 0, last = 0;
-    const std::size_t start = 0, end = height - 1, one = 1;
-    if (places.dimensions.size() != 1 || netcdf().nc_get_vara_double(file, places.id, &start, &one, &first) ||
-        netcdf().nc_get_vara_double(file, places.id, &end, &one, &last))
-      return;
-    const Packing unpacked(file, places);  // GOES-R's coordinates count from the north with a negative scale
-    upward = unpacked(last) > unpacked(first);
+    levels.check_all_used(axes);
+    std::erase_if(times, [&](std::size_t i) { return times.size() > 1 && axes[i].length == 1; });
+    if (times.size() > 1)
+      fail_value(detail::printable(variable.path), " has images along ",
+                 detail::printable(axes[times[0]].name), " and ", detail::printable(axes[times[1]].name),
+                 "; the option level chooses one of either, as '", detail::printable(axes[times[0]].name),
+                 "=VALUE': ", Levels::listed(axes[times[0]]));
+    if (!times.empty()) count_over(axes[times[0]], times[0]);
+    upward = is_reversed(rows, Axis::rows, variable, all);
+    leftward = is_reversed(columns, Axis::columns, variable, all);
+  }
+
+  /// Counts the images along an axis, in order of time.
+  void count_over(const NetcdfAxis& axis, std::size_t position) {
+    counted = position;
+    count = axis.length;
+    const std::vector<double> times = coordinates_of(axis);
+    const auto is_missing = [](double time) { return std::isnan(time); };
+    if (times.size() != axis.length || std::ranges::all_of(times, is_missing)) return;
+    if (const auto none = std::ranges::find_if(times, is_missing); none != times.end())
+      fail_format("the time of image ", none - times.begin() + 1, " is missing in ",
+                  detail::printable(axis.coordinate.path));
+    order.resize(count);
+    std::iota(order.begin(), order.end(), std::size_t(0));
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return times[a] < times[b]; });
+    for (std::size_t i = 1; i < order.size(); ++i)
+      if (times[order[i]] == times[order[i - 1]])
+        fail_format("images ", order[i - 1] + 1, " and ", order[i] + 1, " have the same time, ",
+                    times[order[i]], ", in ", detail::printable(axis.coordinate.path));
   }
 
   bool has_next() const override { return at < count; }
   FrameBuffer next() override {
-    std::vector<std::size_t> start(variable.dimensions.size(), 0), lengths(variable.dimensions.size(), 1);
-    if (counted >= 0) start[std::size_t(counted)] = at;
-    lengths[lengths.size() - 2] = height;
-    lengths.back() = width;
+    if (counted) start[*counted] = order.empty() ? at : order[at];
     std::vector<double> values(width * height);  // at once: one row may need the whole image decompressed
     {
       const NetcdfCalls calls;
-      expect(netcdf().nc_get_vara_double(file, variable.id, start.data(), lengths.data(), values.data()));
+      expect_netcdf(netcdf().nc_get_vara_double(variable.group, variable.id, start.data(), counts.data(),
+                                                values.data()));
     }
     FrameBuffer frame({int(width), int(height)}, PixelFormat::gray_f32);
+    const std::size_t row_step = places.rows < places.columns ? width : 1,
+                      column_step = places.rows < places.columns ? 1 : height;
     for (std::size_t y = 0; y < height; ++y) {
-      const auto row = values.begin() + std::ptrdiff_t((upward ? height - 1 - y : y) * width);
-      std::transform(row, row + std::ptrdiff_t(width), static_cast<float*>(frame.row(int(y))), *packing);
+      const double* const from = values.data() + (upward ? height - 1 - y : y) * row_step;
+      auto* const to = static_cast<float*>(frame.row(int(y)));
+      for (std::size_t x = 0; x < width; ++x)
+        to[x] = float((*packing)(from[(leftward ? width - 1 - x : x) * column_step]));
     }
     ++at;
     return frame;
@@ -277,11 +323,13 @@ struct ImagesOfVariable : NetcdfImages {
 
 }  // namespace
 
-std::unique_ptr<NetcdfImages> open_netcdf(ByteSpan bytes, std::string_view variable) {
-  return std::make_unique<ImagesOfVariable>(bytes, variable);
+std::unique_ptr<NetcdfImages> open_netcdf(ByteSpan bytes, const NetcdfChoice& choice) {
+  return std::make_unique<ImagesOfVariable>(bytes, choice);
 }
 #else
-std::unique_ptr<NetcdfImages> open_netcdf(ByteSpan, std::string_view) { fail_unsupported(why_no_netcdf()); }
+std::unique_ptr<NetcdfImages> open_netcdf(ByteSpan, const NetcdfChoice&) {
+  fail_unsupported(why_no_netcdf());
+}
 #endif
 
 }  // namespace io

@@ -13,18 +13,20 @@
 /// programs do not need.
 namespace parafield::io {
 
-#define PF_NETCDF_FUNCTIONS(F)                                                                         \
-  F(nc_initialize)                                                                                     \
-  F(nc_strerror)                                                                                       \
-  F(nc_open_mem)                                                                                       \
-  F(nc_create)                                                                                         \
-  F(nc_close)                                                                                          \
-  F(nc_def_dim)                                                                                        \
-  F(nc_def_var) F(nc_def_var_chunking) F(nc_def_var_deflate) F(nc_put_att_text) F(nc_put_att_float)    \
-      F(nc_put_att_schar) F(nc_enddef) F(nc_put_vara_double) F(nc_put_vara_float) F(nc_put_vara_uchar) \
-          F(nc_sync) F(nc_inq_nvars) F(nc_inq_var) F(nc_inq_varid) F(nc_inq_dim) F(nc_inq_att)         \
-              F(nc_get_att_text) F(nc_get_att_string) F(nc_free_string) F(nc_get_att_double)           \
-                  F(nc_get_vara_double)
+#define PF_NETCDF_FUNCTIONS(F)                                                                            \
+  F(nc_initialize)                                                                                        \
+  F(nc_strerror)                                                                                          \
+  F(nc_open_mem)                                                                                          \
+  F(nc_create)                                                                                            \
+  F(nc_close)                                                                                             \
+  F(nc_def_dim)                                                                                           \
+  F(nc_def_var)                                                                                           \
+  F(nc_def_var_chunking) F(nc_def_var_deflate) F(nc_put_att_text) F(nc_put_att_float) F(nc_put_att_schar) \
+      F(nc_enddef) F(nc_put_vara_double) F(nc_put_vara_float) F(nc_put_vara_uchar) F(nc_sync)             \
+          F(nc_inq_nvars) F(nc_inq_var) F(nc_inq_varid) F(nc_inq_dim) F(nc_inq_att) F(nc_get_att_text)    \
+              F(nc_get_att_string) F(nc_free_string) F(nc_get_att_double) F(nc_get_vara_double)           \
+                  F(nc_get_vara_string) F(nc_inq_grps) F(nc_inq_grpname) F(nc_inq_grp_parent)             \
+                      F(nc_inq_unlimdims)
 
 /// The library's functions.
 struct Netcdf {

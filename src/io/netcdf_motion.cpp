@@ -67,6 +67,7 @@ struct MotionFile::Impl {
   int time_dimension = -1, y_dimension = -1, x_dimension = -1;
   int u = -1, v = -1, valid = -1, x_wind = -1, y_wind = -1, height = -1, time = -1, image = -1;
   std::size_t count = 0;
+  std::int64_t skipped = 0;  // images that were left out
   std::vector<float> plane;
 
   Impl(const std::filesystem::path& target, Size frames, const MotionFileOptions& given)
@@ -213,7 +214,7 @@ struct MotionFile::Impl {
     put(x_wind, [&](int x, int y) { return known(x, y) ? float(flow.u(x, y) * speed) : unknown; });
     put(y_wind, [&](int x, int y) { return known(x, y) ? float(-flow.v(x, y) * speed) : unknown; });
     put(height, [&](int x, int y) { return std::isfinite(heights(x, y)) ? heights(x, y) : unknown; });
-    const double number = double(count) + options.first_image;
+    const double number = double(count) + double(skipped) + options.first_image;
     put_number(time, (number - 1) * options.minutes);
     put_number(image, number);
     ++count;
@@ -232,6 +233,7 @@ struct MotionFile::Impl {
 
 MotionFile::MotionFile(const std::filesystem::path& path, Size size, const MotionFileOptions& options)
     : impl_(io::naming(path, [&] { return std::make_unique<Impl>(path, size, options); })) {}
+void MotionFile::skip(int images) { impl_->skipped += images; }
 void MotionFile::add(const In<FlowView>& flow, View<const float> heights) {
   io::naming(impl_->path, [&] { impl_->add(flow, heights); });
 }
@@ -247,6 +249,7 @@ struct MotionFile::Impl {};
 MotionFile::MotionFile(const std::filesystem::path&, Size, const MotionFileOptions&) {
   fail(ErrorCode::unsupported, why_no_netcdf());
 }
+void MotionFile::skip(int) {}
 void MotionFile::add(const In<FlowView>&, View<const float>) {}
 void MotionFile::close() {}
 #endif

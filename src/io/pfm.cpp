@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // PFM (Debevec): "PF" (three channels) or "Pf" (one), width, height and scale as text, each followed by one
 // white space, then 32-bit floats, the lowest row first. A scale below 0 means little-endian. Flow has u and
-// v in the first two channels (FlyingThings3D: Mayer et al. 2016).
+// v in the first two channels (FlyingThings3D: Mayer et al. 2016). If the first line ends in CR LF, as written
+// by programs on Windows, so do the others.
 #include <cmath>
 
 #include "io/floats.hpp"
@@ -35,11 +36,14 @@ T next_number(ByteStream& stream, const char* what) {
 
 /// The header, as an array without values.
 Floats read_header(ByteStream& stream) {
-  const int channels = stream.peek(2)[1] == 'F' ? 3 : 1;
+  const ByteSpan start = stream.peek(4);
+  const int channels = start[1] == 'F' ? 3 : 1;
+  const bool two_ends = text_of(start).ends_with("\r\n");
   for (int i = 0; i < 2; ++i) stream.advance();
   const int width = next_number<int>(stream, "width"), height = next_number<int>(stream, "height");
   // The sign is the byte order. The absolute value, a unit of the values, is ignored in practice.
   const auto scale = next_number<float>(stream, "scale");
+  if (two_ends && stream.look() == '\n') stream.advance();
   if (!std::isfinite(scale) || scale == 0)
     fail_format("the scale is ", scale, "; below 0 it means little-endian, above 0 big-endian");
   check_sides("a PFM file", width, height);

@@ -30,6 +30,15 @@ PngHeader png_header(ByteSpan bytes) {
   return {{int(width), int(height)}, depth, bytes[25]};
 }
 
+std::string note_png(ByteSpan bytes) {
+  constexpr std::size_t signature = 8, frame_bytes = 12;  // of a chunk: length, type and checksum
+  for (std::size_t at = signature; at + frame_bytes <= bytes.size();) {
+    if (starts_with(bytes.subspan(at + 4), "IEND")) return {};
+    at += frame_bytes + load_u32(&bytes[at], std::endian::big);
+  }
+  return "its end marker (IEND) is missing; all pixels are there";
+}
+
 #ifdef PARAFIELD_HAS_PNG
 
 // libpng reports errors by longjmp, which must not skip destructors. Each sequence of libpng calls is
@@ -119,10 +128,17 @@ void read_passes(png_structp png, int passes, View<std::uint8_t> rows) {
     for (int y = 0; y < rows.height; ++y) png_read_row(png, rows.row(y), nullptr);
 }
 
+/// Reads what follows the pixels. A file that ends there has all pixels, but lacks its end marker: see note_png.
+bool read_end(Reader& reader) {
+  if (setjmp(png_jmpbuf(reader.png))) return reader.ended;
+  png_read_end(reader.png, reader.info);
+  return true;
+}
+
 bool read_rows(Reader& reader, View<std::uint8_t> rows) {
   if (setjmp(png_jmpbuf(reader.png))) return false;
   read_passes(reader.png, reader.passes, rows);
-  png_read_end(reader.png, reader.info);
+  if (!read_end(reader)) return false;
 #ifdef PNG_READ_eXIf_SUPPORTED
   png_uint_32 count = 0;
   png_bytep exif = nullptr;

@@ -100,12 +100,17 @@ Bytes encode_png_disparity(const DisparityView& disparity, float scale) {
   return encode_png(frame);
 }
 
-Bytes encode_png_depth(View<const float> depth, float scale) {
+Bytes encode_png_depth(View<const float> depth, float scale, DepthLoss& loss) {
   FrameBuffer frame(depth.size(), PixelFormat::gray_u16);
   const View<std::uint16_t> values = values_of<std::uint16_t>(frame);
   for_each_pixel(depth.size(), [&](int x, int y) {
     const float value = std::round(depth(x, y) * scale);
-    values(x, y) = value >= 0 && value <= 65535 ? std::uint16_t(value) : std::uint16_t(0);
+    const bool fits = value >= 1 && value <= 65535;
+    values(x, y) = fits ? std::uint16_t(value) : std::uint16_t(0);
+    if (!std::isfinite(depth(x, y))) return;
+    ++loss.known;
+    loss.lost += !fits;
+    loss.coarse += fits && value < 100;
   });
   return encode_png(frame);
 }

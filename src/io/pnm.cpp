@@ -103,8 +103,10 @@ bool is_pnm(ByteSpan bytes) {
 }
 
 FrameBuffer read_pnm(ByteStream& stream) {
-  const ByteSpan magic = stream.peek(2);
+  const ByteSpan magic = stream.peek(4);
   const bool raw = magic[1] >= '5', rgb = magic[1] == '3' || magic[1] == '6';
+  // Programs on Windows may end the header's lines with CR LF.
+  const bool two_ends = text_of(magic).ends_with("\r\n");
   for (int i = 0; i < 2; ++i) stream.advance();
   Scanner scan(stream);
   const int width = scan.number("width", max_side), height = scan.number("height", max_side);
@@ -112,6 +114,7 @@ FrameBuffer read_pnm(ByteStream& stream) {
   if (width < 1 || height < 1) fail_format("a frame cannot have ", width, "x", height, " pixels");
   if (maximum < 1) fail_format("the maximum is 0; it should be 1 to 65535");
   if (raw) scan.skip_one_space();
+  if (raw && two_ends && stream.look() == '\n') stream.advance();
 
   // A plain value takes at least one digit, and white space unless it is the last one.
   const bool wide = maximum > 255;

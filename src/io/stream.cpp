@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -74,6 +75,7 @@ ByteStream::ByteStream(ByteSpan bytes, bool sized)
       end_(bytes.data() + bytes.size()) {}
 
 ByteStream::~ByteStream() {
+  if (mapping_) ::munmap(mapping_, mapped_);
   if (owned_ && descriptor_ >= 0) ::close(descriptor_);
 }
 
@@ -180,6 +182,21 @@ ByteSpan ByteStream::rest() {
   // If the file was truncated meanwhile, the reader of its format reports it.
   rest_.resize(std::size_t(read({rest_.data(), rest_.size(), 1, 0})));
   return rest_;
+}
+
+ByteSpan ByteStream::mapped_rest() {
+  if (descriptor_ < 0) return rest();
+  const std::uint64_t count = left().value();
+  const off_t at = ::lseek(descriptor_, 0, SEEK_CUR);
+  if (count == 0 || at < 0) return rest();
+  const std::size_t begin = std::size_t(at) - kept(), size = begin + std::size_t(count);
+  void* const mapping = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor_, 0);
+  if (mapping == MAP_FAILED) return rest();
+  mapping_ = mapping;
+  mapped_ = size;
+  next_ = end_;
+  ended_ = true;
+  return {static_cast<const std::uint8_t*>(mapping) + begin, std::size_t(count)};
 }
 
 }  // namespace parafield::io

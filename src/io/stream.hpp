@@ -59,6 +59,8 @@ class PARAFIELD_API ByteStream {
   std::size_t read_some(std::uint8_t* to, std::size_t most);
   /// Takes all remaining bytes of a stream that knows their number.
   ByteSpan rest();
+  /// The same, but a file is mapped: its bytes are read when they are used. It must not be truncated meanwhile.
+  ByteSpan mapped_rest();
 
  private:
   std::size_t kept() const { return std::size_t(end_ - next_); }
@@ -70,6 +72,8 @@ class PARAFIELD_API ByteStream {
   bool owned_ = false, sized_ = false, ended_ = false;
   std::uint64_t taken_ = 0;  // bytes read from the system, or the size of the memory
   Bytes buffer_, rest_;
+  void* mapping_ = nullptr;
+  std::size_t mapped_ = 0;                               // bytes of the mapping
   const std::uint8_t *next_ = nullptr, *end_ = nullptr;  // buffered bytes
 };
 

@@ -96,7 +96,10 @@ void write_disparity(const std::filesystem::path& path, const In<DisparityView>&
   });
 }
 
-void write_depth(const std::filesystem::path& path, const View<const float>& depth, float scale) {
+float depth_scale_of(double baseline) { return baseline < 3 ? 1000 : 1; }
+
+DepthLoss write_depth(const std::filesystem::path& path, const View<const float>& depth, float scale) {
+  DepthLoss loss;
   io::write(path, [&](const std::string& extension) {
     check_disparity({depth}, "the depth image");
     if (!(scale > 0 && std::isfinite(scale)))
@@ -104,9 +107,10 @@ void write_depth(const std::filesystem::path& path, const View<const float>& dep
                  "; it is the file's value of a depth of 1, finite and above 0");
     const io::Content format = io::floats_of(extension);
     if (format != io::Content::unknown) return io::encode_disparity(format, {depth}, false);
-    if (extension == ".png") return io::encode_png_depth(depth, scale);
+    if (extension == ".png") return io::encode_png_depth(depth, scale, loss);
     io::fail_extension("depths are", extension, ".pfm, .npy or .png");
   });
+  return loss;
 }
 
 void write_mask(const std::filesystem::path& path, View<const std::uint8_t> mask) {

@@ -147,6 +147,7 @@ Y4mReader::Y4mReader(ByteStream& stream, bool gray) : stream_(stream), gray_(gra
     if (word.starts_with('H')) size_.height = number(word);
     if (word.starts_with('C')) kind = word.substr(1);
     if (word.starts_with('F')) rate_ = ratio(word);
+    if (word == "It" || word == "Ib" || word == "Im") interlaced_ = true;
     if (word == "XCOLORRANGE=FULL") full_range_ = true;
   }
   if (size_.width == 0 || size_.height == 0)

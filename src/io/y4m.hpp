@@ -18,7 +18,8 @@ class Y4mReader {
   bool has_next();
   /// Reads the next frame. The memory of `frame` is reused if it has the size and format.
   void next(FrameBuffer& frame);
-  double rate() const { return rate_; }  ///< frames per second; 0 = unknown
+  double rate() const { return rate_; }            ///< frames per second; 0 = unknown
+  bool interlaced() const { return interlaced_; }  ///< whether the rows of a frame are of two times
 
  private:
   template <class T>
@@ -29,6 +30,7 @@ class Y4mReader {
   double rate_ = 0;
   Size size_, chroma_ = {};  // sizes of the planes; 0x0 without chroma
   int depth_ = 8;            // bits per value; values of more than 8 bits take two bytes
+  bool interlaced_ = false;
   bool full_range_ = false;  // values are 0..2^depth - 1; otherwise luma is 16..235 (8 bits)
   bool left_ = false,
        top_ = false;  // whether a chroma value is at the first of its pixels or between them

@@ -14,9 +14,10 @@ struct PropagationPlan {
   Precision precision = Precision::exact;
   int blocks = 1, block_overlap = 0, memory_limit = 0;
   UnitDemands demands = {};
-  bool weighted = false;      // edges have individual weights
-  bool has_flatness = false;  // edges have flatness
-  bool stores_costs = false;  // a volume stores the data costs of a block
+  bool weighted = false;          // edges have individual weights
+  bool has_flatness = false;      // edges have flatness
+  bool stores_costs = false;      // a volume stores the data costs of a block
+  bool reads_data_costs = false;  // the costs around the result's labels are data costs, not beliefs
 
   /// Iterations of level k of `levels`.
   Iterations iterations_of(int k, int levels) const {

@@ -19,7 +19,8 @@ class BlockPropagation {
   /// Throws Error(memory), with the numbers, if costs and messages need more than memory_limit, or more than
   /// the available memory if there is no limit. If plan.blocks is 0, chooses the fewest blocks that fit.
   BlockPropagation(Backend& backend, Workspace& workspace, LabelGrid grid, const PairCost& pair, Size image,
-                   const PropagationPlan& plan) {
+                   const PropagationPlan& plan)
+      : data_costs_(plan.reads_data_costs) {
     const auto mib_of = [&](Size block) { return this->mib_of(backend, grid, pair, block, plan); };
     const std::string what = text("belief-propagation: data costs and messages of ", grid.count(),
                                   " labels at ", image.width, "x", image.height, " px");
@@ -42,8 +43,8 @@ class BlockPropagation {
   const std::vector<Block>& blocks() const { return blocks_.blocks; }
 
   /// Solves one block, an element of blocks(), with the block's `energy`. `labels` and `costs` are planes of
-  /// the whole image; `costs` receives the beliefs. `each` and `after` are as in Propagation::solve. Progress
-  /// counts all blocks, which must be solved in order.
+  /// the whole image; `costs` receives the beliefs, or data costs if the plan says so. `each` and `after` are
+  /// as in Propagation::solve. Progress counts all blocks, which must be solved in order.
   template <class Data, class After>
   void solve(const Block& block, const Energy<Data>& energy, View<Label> labels, const CostsAround& costs,
              bool each, After after, Progress<Backend>& progress) {
@@ -52,7 +53,7 @@ class BlockPropagation {
     const auto part = [&](auto view) { return part_of(view, block.x, block.y, blocks_.size); };
     const CostsAround around{part(costs.middle),   part(costs.before_x), part(costs.after_x),
                              part(costs.before_y), part(costs.after_y),  part(costs.margin)};
-    const Beliefs beliefs{part(labels), around, block.x0, block.y0, block.x1, block.y1};
+    const Beliefs beliefs{part(labels), around, data_costs_, block.x0, block.y0, block.x1, block.y1};
     std::visit(
         [&]<class P>(P& propagation) {
           if constexpr (!std::is_same_v<P, std::monostate>)
@@ -130,6 +131,7 @@ class BlockPropagation {
   static constexpr double mib = 1 << 20;
 
   BlockGrid blocks_;
+  const bool data_costs_;
   bool seamless_ = true;  // the result is the same as with one block
   std::variant<std::monostate, Propagation<Backend, float>, Propagation<Backend, std::uint16_t>> propagation_;
 };

@@ -49,6 +49,7 @@ class MatchingSolver : public SolverBase<MatchingSolver<Backend>> {
       plan.weighted = uses_edges();
       plan.has_flatness = flattens();
       plan.stores_costs = stores_costs();
+      plan.reads_data_costs = grid_.ny == 1;
       beliefs_.emplace(backend, workspace, grid_, pair_, size, plan);
       if (grid_.ny == 1 || uniqueness_ > 0) costs_.margin = workspace.image<float>(size);
       if (beliefs_->blocks().size() > 1 && reports_ && stores_costs())
@@ -62,7 +63,8 @@ class MatchingSolver : public SolverBase<MatchingSolver<Backend>> {
     backend.reserve_scratch(match_scratch(matching(0, 1, size)));
   }
 
-  /// Computes disparities: whole ones, and refined ones unless `fine` is empty.
+  /// Computes whole disparities and, unless `fine` is empty, refined ones of every other pixel of every other
+  /// row: see refine_labels.
   void solve(int first, const DisparityView* start, View<float> whole, View<float> fine, Trust trust,
              Purpose purpose) {
     solve_field(first, first == 0 ? -1 : 1, start ? &start->d : nullptr, nullptr, {whole, {}}, fine, trust,
@@ -96,7 +98,7 @@ class MatchingSolver : public SolverBase<MatchingSolver<Backend>> {
 
  private:
   /// Computes the field of the frame in slot `first`. A label of value (x, y) moves a pixel by (x * step, y)
-  /// px. `start_u`, `start_v`: the user's initial field, or null. `fine`: see label_values.
+  /// px. `start_u`, `start_v`: the user's initial field, or null. `fine`: see refine_labels.
   void solve_field(int first, int step, const View<const float>* start_u, const View<const float>* start_v,
                    FlowPlanes result, View<float> fine, Trust trust, Purpose purpose) {
     progress_.begin(purpose == Purpose::result ? 0 : 1);
@@ -104,7 +106,8 @@ class MatchingSolver : public SolverBase<MatchingSolver<Backend>> {
     const View<Label> labels =
         propagates() ? propagate(first, step, purpose) : minimize(first, step, start_u, start_v, purpose);
     label_values(backend_, {labels, costs_, frames_.known(first), grid_, step, sub_pixel_, uniqueness_},
-                 result.u, result.v, fine, trust);
+                 result.u, result.v, trust);
+    if (fine) refine_labels<Backend>(backend_, labels, costs_, grid_, fine);
   }
 
   /// Whether to record energies.

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "core/views.hpp"
 
@@ -74,14 +75,23 @@ static double radial(const LensDistortion& d, double r2) {
   return below > 0 ? (1 + r2 * (d.k1 + r2 * (d.k2 + r2 * d.k3))) / below : 0;
 }
 
+/// Distance from the center, in focal lengths, at which a fisheye lens shows a ray at an angle from its axis.
+static double fisheye_radius(const LensDistortion& d, double angle) {
+  const double a2 = angle * angle;
+  return angle * (1 + a2 * (d.k1 + a2 * (d.k2 + a2 * (d.k3 + a2 * d.k4))));
+}
+
 Lens::Lens(const CalibratedCamera& camera)
-    : camera_(camera), limit2_(std::numeric_limits<double>::infinity()) {
-  constexpr double step = 1e-3, farthest = 10;  // 84 degrees off the axis
+    : camera_(camera), limit_(std::numeric_limits<double>::infinity()) {
+  const bool fisheye = camera.distortion.model == LensModel::fisheye;
+  constexpr double step = 1e-3;
+  const double farthest = fisheye ? std::numbers::pi : 10;  // 10: 84 degrees off the axis
+  if (fisheye) limit_ = std::numbers::pi;
   double last = 0;
   for (double r = step; r <= farthest; r += step) {
-    const double seen = r * radial(camera.distortion, r * r);
+    const double seen = fisheye ? fisheye_radius(camera.distortion, r) : r * radial(camera.distortion, r * r);
     if (!(seen > last)) {
-      limit2_ = (r - step) * (r - step);
+      limit_ = fisheye ? r - step : (r - step) * (r - step);
       break;
     }
     last = seen;
@@ -96,22 +106,50 @@ Place Lens::distorted(const Place& ray) const {
           y * g + d.p1 * (r2 + 2 * y * y) + 2 * d.p2 * x * y};
 }
 
-std::optional<Place> Lens::seen(const Place& ray) const {
-  if (!(ray.x * ray.x + ray.y * ray.y < limit2_)) return {};
-  const auto [x, y] = distorted(ray);
-  return Place{camera_.fx * x + camera_.cx, camera_.fy * y + camera_.cy};
+std::optional<Place> Lens::seen(const Vector3& ray) const {
+  Place at{0, 0};
+  if (camera_.distortion.model == LensModel::fisheye) {
+    const double across = std::hypot(ray[0], ray[1]), angle = std::atan2(across, ray[2]);
+    if (!(angle < limit_)) return {};
+    const double scale = across > 0 ? fisheye_radius(camera_.distortion, angle) / across : 0;
+    at = {ray[0] * scale, ray[1] * scale};
+  } else {
+    if (!(ray[2] > 0)) return {};
+    const Place flat{ray[0] / ray[2], ray[1] / ray[2]};
+    if (!(flat.x * flat.x + flat.y * flat.y < limit_)) return {};
+    at = distorted(flat);
+  }
+  return Place{camera_.fx * at.x + camera_.cx, camera_.fy * at.y + camera_.cy};
+}
+
+std::optional<Vector3> Lens::ray(const Place& pixel) const {
+  const Place wanted{(pixel.x - camera_.cx) / camera_.fx, (pixel.y - camera_.cy) / camera_.fy};
+  return camera_.distortion.model == LensModel::fisheye ? fisheye_ray(wanted) : perspective_ray(wanted);
+}
+
+/// Bisection, because the radius grows with the angle up to the limit.
+std::optional<Vector3> Lens::fisheye_ray(const Place& wanted) const {
+  const double radius = std::hypot(wanted.x, wanted.y);
+  if (!(radius < fisheye_radius(camera_.distortion, limit_))) return {};
+  if (radius == 0) return Vector3{0, 0, 1};
+  double below = 0, above = limit_, angle = 0;
+  for (int i = 0; i < 80 && angle != (below + above) / 2; ++i) {
+    angle = (below + above) / 2;
+    (fisheye_radius(camera_.distortion, angle) < radius ? below : above) = angle;
+  }
+  const double across = std::sin(angle) / radius;
+  return Vector3{wanted.x * across, wanted.y * across, std::cos(angle)};
 }
 
 /// Newton's method with finite differences as derivatives.
-std::optional<Place> Lens::ray(const Place& pixel) const {
-  const Place wanted{(pixel.x - camera_.cx) / camera_.fx, (pixel.y - camera_.cy) / camera_.fy};
+std::optional<Vector3> Lens::perspective_ray(const Place& wanted) const {
   constexpr double step = 1e-6, enough = 1e-12;
   Place ray{0, 0};
   for (int i = 0; i < 100; ++i) {
     const Place at = distorted(ray);
     const double ex = wanted.x - at.x, ey = wanted.y - at.y;
     if (std::hypot(ex, ey) < enough * (1 + std::hypot(wanted.x, wanted.y))) {
-      if (ray.x * ray.x + ray.y * ray.y < limit2_) return ray;
+      if (ray.x * ray.x + ray.y * ray.y < limit_) return Vector3{ray.x, ray.y, 1};
       return {};
     }
     const Place right = distorted({ray.x + step, ray.y}), left = distorted({ray.x - step, ray.y});

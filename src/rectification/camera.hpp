@@ -28,7 +28,7 @@ Rotation half_of(const Rotation& rotation);
 Rotation rotation_between(const Vector3& from, const Vector3& to);
 Matrix3 matrix_of(const Rotation& rotation);
 
-/// Position in an image, px, or point where a ray crosses the plane z = 1.
+/// Position in an image, px, or on the plane z = 1.
 struct Place {
   double x, y;
 };
@@ -38,17 +38,21 @@ class Lens {
  public:
   explicit Lens(const CalibratedCamera& camera);
 
-  /// Position at which the image shows a ray. None beyond the radius where the distortion stops growing,
-  /// because there the formula folds back into the image.
-  std::optional<Place> seen(const Place& ray) const;
-  /// Ray that the image shows at a position, if there is one.
-  std::optional<Place> ray(const Place& pixel) const;
+  /// Position at which the image shows a ray of any length. None beyond the radius (of a fisheye lens: the
+  /// angle) where the distortion stops growing, because there the formula folds back into the image.
+  std::optional<Place> seen(const Vector3& ray) const;
+  /// Ray that the image shows at a position, if there is one: (x, y, 1), or of length 1 for a fisheye lens,
+  /// which may also see what is behind z = 0.
+  std::optional<Vector3> ray(const Place& pixel) const;
 
  private:
+  /// Where a perspective lens shows the point of a ray on the plane z = 1, in focal lengths.
   Place distorted(const Place& ray) const;
+  std::optional<Vector3> perspective_ray(const Place& wanted) const;
+  std::optional<Vector3> fisheye_ray(const Place& wanted) const;
 
   CalibratedCamera camera_;
-  double limit2_;  // squared radius at which the distorted radius stops growing
+  double limit_;  // squared radius or, of a fisheye lens, angle at which the distorted radius stops growing
 };
 
 /// One of the two rectified views. Maps its pixels to positions in the camera's image.
@@ -65,9 +69,7 @@ class RectifiedView {
 
   /// Position in the camera's image that a pixel of the view shows; none outside the image.
   std::optional<Place> source(double x, double y) const {
-    const Vector3 ray = applied(back_, {(x - cx_) / focal_, (y - cy_) / focal_, 1});
-    if (!(ray[2] > 0)) return {};
-    const std::optional<Place> at = lens_.seen({ray[0] / ray[2], ray[1] / ray[2]});
+    const std::optional<Place> at = lens_.seen(applied(back_, {(x - cx_) / focal_, (y - cy_) / focal_, 1}));
     const bool inside =
         at && at->x >= 0 && at->x <= size_.width - 1 && at->y >= 0 && at->y <= size_.height - 1;
     return inside ? at : std::nullopt;

@@ -13,12 +13,15 @@ namespace {
 constexpr int along_border = 128;  // samples along each side of an image
 
 void check_camera(const CalibratedCamera& camera, const char* side) {
-  const auto [k1, k2, p1, p2, k3, k4, k5, k6] = camera.distortion;
+  const auto [k1, k2, p1, p2, k3, k4, k5, k6, model] = camera.distortion;
   for (const double value : {camera.fx, camera.fy, camera.cx, camera.cy, k1, k2, p1, p2, k3, k4, k5, k6})
     if (!std::isfinite(value)) fail_value("the ", side, " camera of the calibration has a value ", value);
   if (!(camera.fx > 0 && camera.fy > 0))
     fail_value("the ", side, " camera of the calibration has focal lengths ", camera.fx, " and ", camera.fy,
                " px; they must be above 0");
+  if (model == LensModel::fisheye && (p1 != 0 || p2 != 0 || k5 != 0 || k6 != 0))
+    fail_value("the ", side, " camera of the calibration has a fisheye lens with p1, p2, k5, k6 = ", p1, ", ",
+               p2, ", ", k5, ", ", k6, "; the fisheye model has only k1 to k4");
 }
 
 void check_rotation(const Matrix3& rotation) {
@@ -75,25 +78,32 @@ void around(Size size, F f, int along = along_border) {
   }
 }
 
-/// Rotated ray of a pixel, on the plane z = 1. If there is none, moves the pixel toward the principal point
-/// until there is one.
+/// Rotated ray of a pixel, on the plane z = 1. If there is none, or if the ray of a fisheye lens is more than
+/// 80 degrees off the axis of the view, moves the pixel toward the principal point until there is one.
 Place rotated_ray(const CalibratedCamera& camera, const Lens& lens, const Matrix3& rotation, Place pixel) {
+  constexpr double cosine_80 = 0.17364817766693036;
+  const double least = camera.distortion.model == LensModel::fisheye ? cosine_80 : 0.01;
   for (int i = 0; i < 200; ++i) {
     if (const auto ray = lens.ray(pixel)) {
-      const Vector3 at = applied(rotation, {ray->x, ray->y, 1});
-      if (at[2] > 0.01) return {at[0] / at[2], at[1] / at[2]};
+      const Vector3 at = applied(rotation, *ray);
+      if (at[2] > least) return {at[0] / at[2], at[1] / at[2]};
     }
     pixel = {camera.cx + 0.95 * (pixel.x - camera.cx), camera.cy + 0.95 * (pixel.y - camera.cy)};
   }
   fail_value("the calibration turns a camera away from its rectified view");
 }
 
-/// Mean of the rotated rays of the image's corners.
+/// Mean of the rotated rays of the image's corners; for a fisheye lens, which may show its corners beyond any
+/// flat view, of the places halfway to them.
 Place middle_of(const CalibratedCamera& camera, const Matrix3& rotation, Size size) {
   const Lens lens(camera);
   Place sum{0, 0};
-  for (const double x : {0.0, double(size.width - 1)})
-    for (const double y : {0.0, double(size.height - 1)}) {
+  const bool fisheye = camera.distortion.model == LensModel::fisheye;
+  const double left = fisheye ? camera.cx / 2 : 0, top = fisheye ? camera.cy / 2 : 0;
+  const double right = fisheye ? (camera.cx + size.width - 1) / 2 : size.width - 1,
+               bottom = fisheye ? (camera.cy + size.height - 1) / 2 : size.height - 1;
+  for (const double x : {left, right})
+    for (const double y : {top, bottom}) {
       const Place ray = rotated_ray(camera, lens, rotation, {x, y});
       sum = {sum.x + ray.x / 4, sum.y + ray.y / 4};
     }
@@ -102,6 +112,7 @@ Place middle_of(const CalibratedCamera& camera, const Matrix3& rotation, Size si
 
 /// Usual focal length of a camera, reduced for barrel distortion at the corners as in OpenCV.
 double usual_focal(const CalibratedCamera& camera, Size size) {
+  if (camera.distortion.model == LensModel::fisheye) return camera.fy;
   const double square = double(size.width) * size.width + double(size.height) * size.height;
   const double shrunk = 1 + camera.distortion.k1 * square / (4 * camera.fy * camera.fy);
   return camera.distortion.k1 < 0 ? camera.fy * std::max(shrunk, 0.05) : camera.fy;
@@ -196,8 +207,11 @@ Rectification plan_rectification(const StereoCalibration& calibration, Size give
               right = middle_of(calibration.right, plan.right_rotation, size);
   g.cx = (size.width - 1) / 2.0 - g.focal * (left.x + right.x) / 2;
   g.cy = (size.height - 1) / 2.0 - g.focal * (left.y + right.y) / 2;
-  const double small = alpha < 1 ? smallest_focal(calibration, plan) : 0,
-               large = alpha > 0 ? largest_focal(calibration, plan) : 0;
+  const bool fisheye = calibration.left.distortion.model == LensModel::fisheye ||
+                       calibration.right.distortion.model == LensModel::fisheye;
+  double small = alpha < 1 ? smallest_focal(calibration, plan) : 0;
+  const double large = alpha > 0 || fisheye ? largest_focal(calibration, plan) : 0;
+  if (fisheye && alpha < 1) small = std::max(small, large);  // the pixels of a wider view would be too coarse
   g.focal = (1 - alpha) * small + alpha * large;
   return plan;
 }

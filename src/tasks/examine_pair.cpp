@@ -117,7 +117,7 @@ PairFindings find_disparities(const Frame& left, const Frame& right, int min_dis
       if (d == -reach && reach > 0) continue;  // pixels without any texture get the first label
       ++counts[std::size_t(d + reach)];
       ++matched;
-      negative += d < 0;
+      negative += d * factor + factor / 2 < std::min(0, min_disparity);
       if (x - d >= 0 && x - d < width) correlation.add(sum_at(small[0], x, y), sum_at(small[1], x - d, y));
     }
   // Find the largest disparity that more than 1/300 of the matched pixels reach, and add the error of a

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include "core/fail.hpp"
@@ -62,6 +63,13 @@ int frames_behind(const FlowMethod& method) {
   return count - 1 - (count - 1) / 2;
 }
 int frames_behind(const DetectionMethod&) { return 0; }
+
+/// Whether a result needs the frame right before: not if a background is learned from all frames.
+bool needs_neighbors(const FlowMethod&) { return true; }
+bool needs_neighbors(const DetectionMethod& method) {
+  return !std::visit([](const auto& one) { return std::is_same_v<decltype(one.energy), BackgroundEnergy>; },
+                     method);
+}
 
 using Clock = std::chrono::steady_clock;
 
@@ -176,7 +184,15 @@ PipelineReport Pipeline<Task>::Impl::run(const Source& source, const Sink& sink,
     const bool complete = timed(report.compute, [&] { return estimator_.finish() != nullptr; });
     pass_on(*std::exchange(pending, {}), complete);
   };
+  /// Begins a new sequence after frames that were skipped.
+  const auto begin_anew = [&] {
+    complete_pending();
+    for (const int frame : waiting) free_frames.push(frame);
+    waiting.clear();
+    estimator_.reset();
+  };
   const auto solve = [&](int frame, int slot) {
+    if (frames_[std::size_t(frame)].skipped > 0 && needs_neighbors(estimator_.method())) begin_anew();
     Result& result = results_[std::size_t(slot)].result;
     if (result.size() != estimator_.size())  // at first, and if the sink has kept the result
       result = estimator_.new_result(on_gpu_ ? Memory::pinned() : Memory::host());

@@ -8,6 +8,7 @@
 #include "steps/fill/fill.hpp"
 #include "steps/median/median.hpp"
 #include "steps/speckle/speckle.hpp"
+#include "steps/surfaces/surfaces.hpp"
 
 /// Flow and stereo solvers, extended with the checks and filters that all methods of a task share.
 namespace parafield {
@@ -123,7 +124,7 @@ class RefinedDisparities : public Solver {
                      const StereoOptions& options)
       : Solver(backend, workspace, checked(method, size), size,
                {options.energies, options.progress, solves_right(method.energy.checks),
-                method.energy.checks.color_median > 0}),
+                method.energy.checks.color_median > 0 || method.energy.sub_pixel}),
         backend_(backend),
         refinement_(backend, workspace, size, method.energy.checks, 1),
         checks_(method.energy.checks),
@@ -135,17 +136,19 @@ class RefinedDisparities : public Solver {
       if (checks_.lr_check > 0) unsure_ = workspace.image<std::uint8_t>(size);
     }
     if (method.energy.sub_pixel) {
-      fine_ = workspace.image<float>(size);
       whole_ = workspace.image<float>(size);
+      for (View<float>* plane : {&samples_.d, &samples_.trust, &samples_.luma, &surfaces_.d,
+                                 &surfaces_.slope_x, &surfaces_.slope_y})
+        *plane = workspace.image<float>(sampled(size));
     }
   }
 
   void solve(int, const DisparityView* start, DisparityField& result) {
-    const View<float> to = result.d, whole = fine_ ? whole_ : to;  // whole: the final integer disparities
+    const View<float> to = result.d, whole = whole_ ? whole_ : to;  // whole: the final integer disparities
     const View<float> unsmoothed = refinement_.unsmoothed(0, whole);
     const View<float> left = unvoted_ ? unvoted_ : unsmoothed;
     const View<std::uint8_t> valid = result.valid;
-    Solver::solve(0, start, left, fine_, {valid, result.confidence}, Purpose::result);
+    Solver::solve(0, start, left, samples_.d, {valid, result.confidence}, Purpose::result);
     if (checks_.lr_check > 0) compare(left, valid);
     refinement_.mend(&left, 1, valid,
                      [&] { fill_from_row(backend_, left, View<const std::uint8_t>(valid)); });
@@ -158,9 +161,10 @@ class RefinedDisparities : public Solver {
       disparity_confidence(backend_,
                            {whole, right_, solves_right(checks_) ? Solver::margins() : View<const float>{}},
                            result.confidence);
-    if (!fine_) return;
-    const View<float> refined = refinement_.unsmoothed(0, to);
-    take_fine<Backend>(backend_, whole, fine_, valid, refined);
+    if (!whole_) return;
+    sample_disparities<Backend>(backend_, whole, valid, Solver::colors(0), samples_);
+    fit_surfaces(backend_, samples_, surfaces_);
+    take_surfaces<Backend>(backend_, whole, valid, surfaces_, refinement_.unsmoothed(0, to));
     refinement_.smooth(&to, 1);
   }
 
@@ -193,7 +197,9 @@ class RefinedDisparities : public Solver {
   View<float> right_;       // integer disparities of the right image
   View<std::uint8_t> unsure_;
   View<float> unvoted_;  // input of the color median
-  View<float> whole_, fine_;
+  View<float> whole_;    // empty if the result is whole, and then there are no samples and surfaces
+  DisparitySamples samples_;
+  Surfaces surfaces_;
 };
 
 }  // namespace parafield

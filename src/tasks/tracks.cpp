@@ -10,8 +10,10 @@ namespace parafield {
 namespace {
 
 template <class Backend>
-std::vector<Track> found(const Frame* frames, const FeatureTracking& tracking, const Device& device) {
+std::vector<Track> found(const Frame* frames, const FeatureTracking& tracking, const Device& device,
+                         const std::atomic<bool>* cancelled) {
   Backend backend(device, {});
+  if (cancelled) backend.cancelled_by(*cancelled);
   const auto active = backend.activate();
   Workspace workspace(backend.memory());
   TrackFinder<Backend> finder(backend, workspace, tracking, frames[0].size(), 2);
@@ -62,7 +64,8 @@ Size feature_grid(Size frame, int max_features) {
 }
 
 std::vector<Track> find_tracks(const In<Frame>& frame0, const In<Frame>& frame1,
-                               const FeatureTracking& tracking, const std::optional<Device>& asked) {
+                               const FeatureTracking& tracking, const std::optional<Device>& asked,
+                               const std::atomic<bool>* cancelled) {
   check(tracking);
   const Device device = asked                     ? *asked
                         : frame0.memory.on_host() ? Device::best()
@@ -71,7 +74,8 @@ std::vector<Track> find_tracks(const In<Frame>& frame0, const In<Frame>& frame1,
                     checked(frame1, "frame1", frame0.size(), device)};
   return with_errors([&] {
     give_range(frames);
-    return with_backend(device, [&]<class Backend>() { return found<Backend>(frames, tracking, device); });
+    return with_backend(device,
+                        [&]<class Backend>() { return found<Backend>(frames, tracking, device, cancelled); });
   });
 }
 

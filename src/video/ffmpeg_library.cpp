@@ -44,6 +44,22 @@ void begin_ffmpeg() {
   });
 }
 
+bool begin_filters() {
+  static std::once_flag once;
+  static bool complete = false;
+  std::call_once(once, [] {
+    void* const filters =
+        ::dlopen(PF_FFMPEG_FILE(avfilter, LIBAVFILTER_VERSION_MAJOR), RTLD_NOW | RTLD_LOCAL);
+    complete = filters != nullptr;
+#define PF_FIND(name)                                                    \
+  if (complete) name = find<decltype(&::name)>(filters, nullptr, #name); \
+  complete = complete && name;
+    PF_FFMPEG_FILTER_FUNCTIONS(PF_FIND)
+#undef PF_FIND
+  });
+  return complete;
+}
+
 void register_devices() {
   static std::once_flag once;
   std::call_once(once, [] {

@@ -77,6 +77,7 @@ class FfmpegSink : public Sink {
       picture_->pts = last_ = std::max(at, last_ + 1);
       picture_->quality = encoder_->global_quality;
       picture_->pict_type = AV_PICTURE_TYPE_NONE;
+      ++pictures_;
       encode(picture_.get());
     } catch (const Error&) {
       failed_ = true;
@@ -84,11 +85,19 @@ class FfmpegSink : public Sink {
     }
   }
 
-  void finish() override {
+  void finish() override { finish(false); }
+  std::int64_t finish_early() override {
+    const bool drops = packets_ > 0;  // a video without frames could not be played
+    finish(drops);
+    return drops ? std::int64_t(pictures_ - packets_) : 0;
+  }
+
+ private:
+  void finish(bool early) {
     std::optional<Error> problem;
     if (!encoder_ || !started_) fail(ErrorCode::format, "no frame could be written");
     try {
-      if (!failed_) encode(nullptr);
+      if (!failed_ && !early) encode(nullptr);
     } catch (const Error& error) {
       problem = error;
     }
@@ -98,7 +107,6 @@ class FfmpegSink : public Sink {
     if (failed < 0) io::fail_writing(av_reason(failed));
   }
 
- private:
   /// Starts the encoder and the file. The first frame determines the format and whether frames have times.
   void start(PixelFormat format, bool variable) {
     const AVPixelFormat encoded = encoded_format(*codec_, format);
@@ -247,7 +255,7 @@ class FfmpegSink : public Sink {
   Size padded_;
   FrameBuffer staged_;
   std::int64_t last_ = -1;
-  std::uint64_t packets_ = 0, bytes_ = 0;
+  std::uint64_t pictures_ = 0, packets_ = 0, bytes_ = 0;
 };
 
 }  // namespace

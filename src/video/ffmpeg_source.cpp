@@ -4,12 +4,17 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <limits>
 #include <string_view>
+#include <utility>
 
 #include "io/formats.hpp"
+#include "video/containers.hpp"
+#include "video/ffmpeg_deinterlace.hpp"
 #include "video/ffmpeg_pixels.hpp"
 #include "video/names.hpp"
 #include "video/source.hpp"
@@ -100,8 +105,9 @@ class FfmpegSource : public Source {
  public:
   FfmpegSource(const std::string& input, std::unique_ptr<io::ByteStream> bytes,
                const FrameSourceOptions& options)
-      : pixels_(options.gray, options.threads) {
+      : pixels_(options.gray, options.threads), deinterlacer_(options.threads) {
     begin_ffmpeg();
+    goes_on = options.skip_damaged;
     open(input, std::move(bytes), options);
     choose_stream(options);
     const AVStream& stream = *demuxer_->streams[stream_];
@@ -117,23 +123,24 @@ class FfmpegSource : public Source {
   }
 
   bool next(VideoFrame& frame) override {
-    if (!receive()) {
+    if (!take()) {
       if (problem_.empty() && delivered_ == 0) problem_ = first_problem_;
-      if (!problem_.empty()) fail(problem_code_, problem_);
-      return false;
+      if (problem_.empty()) return false;
+      const std::string problem = problem_;
+      if (goes_on) restart();
+      fail(problem_code_, problem);
     }
+    if (!deinterlacer_.note().empty() && !std::exchange(noted_, true)) notes.push_back(deinterlacer_.note());
     const double time = next_time();
-    if (!problem_.empty() && (picture_->pts == AV_NOPTS_VALUE || picture_->pts >= sound_before_))
-      fail(problem_code_, problem_);
-    if (is_damaged(*picture_)) io::fail_format("damaged data");
+    frame.skipped = std::exchange(skips_, false) ? frames_before(time) : 0;
+    if (frame.skipped == 0) note_gap(time);
     if (delivered_ == 0)
       if (const auto* side = av_frame_get_side_data(picture_.get(), AV_FRAME_DATA_DISPLAYMATRIX))
         orientation_ = orientation_of(reinterpret_cast<const std::int32_t*>(side->data));
-    io::check_sides("a video", picture_->width, picture_->height);
-    io::check_pixels("a video", picture_->width, picture_->height);
     pixels_.read(*picture_, orientation_, frame.frame);
     frame.time = last_time_ = time;
     ++delivered_;
+    counted_ += frame.skipped + 1;
     return true;
   }
 
@@ -150,10 +157,14 @@ class FfmpegSource : public Source {
     } else if (std::error_code error; std::filesystem::is_regular_file(input, error)) {
       url = "file:" + input;
     }
+    if (url.starts_with("file:")) file_ = input;
     // FFmpeg frees the context on failure.
     const int failed = avformat_open_input(&context, url.c_str(), format, nullptr);
-    if (failed == AVERROR_INVALIDDATA)
-      io::fail_format("no video or picture that is known, or damaged at its start");
+    if (failed == AVERROR_INVALIDDATA) {
+      const std::string missing = missing_part(file_);
+      io::fail_format(missing.empty() ? "no video or picture that is known, or damaged at its start"
+                                      : missing);
+    }
     if (failed < 0) fail(code_of(failed), "cannot be read: ", av_reason(failed));
     demuxer_.reset(context);
     const int without_info = avformat_find_stream_info(demuxer_.get(), nullptr);
@@ -174,12 +185,76 @@ class FfmpegSource : public Source {
     decoder_->pkt_timebase = stream.time_base;
     decoder_->thread_count = options.threads;
     decoder_->thread_type = thread_types(codec->id);
-    decoder_->err_recognition = AV_EF_EXPLODE;  // report damage as an error; do not conceal it
+    decoder_->err_recognition =
+        AV_EF_EXPLODE | AV_EF_CRCCHECK;  // report damage as an error; do not conceal it
     if (failed >= 0) failed = avcodec_open2(decoder_.get(), codec, nullptr);
     if (failed < 0) fail(code_of(failed), "its ", codec->name, " cannot be decoded: ", av_reason(failed));
     if (const std::int32_t* matrix = display_matrix(stream)) orientation_ = orientation_of(matrix);
     picture_.reset(allocated(av_frame_alloc()));
     packet_.reset(allocated(av_packet_alloc()));
+  }
+
+  /// Takes the next picture, deinterlaced. Returns false at the end, and after an error once all pictures before
+  /// the damage have been returned.
+  bool take() {
+    av_frame_unref(picture_.get());
+    while (!deinterlacer_.pull(*picture_)) {
+      if (ended_) return false;
+      ended_ = !receive() || !is_sound(*picture_);
+      if (!ended_) {
+        deinterlacer_.push(*picture_);
+      } else {
+        av_frame_unref(picture_.get());
+        deinterlacer_.end();
+      }
+    }
+    return true;
+  }
+
+  /// Whether a decoded picture is undamaged. If not, the problem is noted.
+  bool is_sound(const AVFrame& picture) {
+    if (!problem_.empty() && (picture.pts == AV_NOPTS_VALUE || picture.pts >= sound_before_)) return false;
+    if (is_damaged(picture)) note(AVERROR_INVALIDDATA, "damaged data");
+    if (is_damaged(picture)) return false;
+    io::check_sides("a video", picture.width, picture.height);
+    io::check_pixels("a video", picture.width, picture.height);
+    return true;
+  }
+
+  /// Goes on after damaged data, from the next key frame, unless the rest of the file is missing.
+  void restart() {
+    goes_on = !cut_off_;
+    problem_.clear();
+    if (file_ended_) return;
+    avcodec_flush_buffers(decoder_.get());
+    sound_before_ = std::numeric_limits<std::int64_t>::max();
+    draining_ = ended_ = false;
+    skips_ = awaits_key_ = true;
+  }
+
+  /// Whether FFmpeg passes over damaged parts of the container without an error.
+  bool passes_over_damage() const {
+    const std::string_view format = demuxer_->iformat->name;
+    return format.starts_with("matroska") || format == "ogg";
+  }
+
+  /// Notes the first gap in the times of such a container.
+  void note_gap(double time) {
+    constexpr double usual = 3.5;  // frames, because a frame rate may vary
+    if (counted_ < 3 || has_gap_ || time - last_time_ < usual * spacing() || !passes_over_damage()) return;
+    has_gap_ = true;
+    notes.push_back(text("frame ", counted_ + 1, " comes ", detail::text_of(float(time - last_time_)),
+                         " s after the frame before it, others after ", detail::text_of(float(spacing())),
+                         " s on average: frames may be missing there"));
+  }
+
+  /// The mean time between the frames so far, of which there must be two. Some files record no frame rate.
+  double spacing() const { return last_time_ / double(counted_ - 1); }
+
+  /// The number of frames between the last one and a time, at least 1.
+  std::int64_t frames_before(double time) const {
+    if (counted_ < 2) return 1;
+    return std::max<std::int64_t>(std::llround((time - last_time_) / spacing()) - 1, 1);
   }
 
   /// Decodes the next picture. Returns false at the end, and after an error once all pictures before it have
@@ -205,13 +280,16 @@ class FfmpegSource : public Source {
       got = av_read_frame(demuxer_.get(), packet_.get());
       if (got == AVERROR(EAGAIN)) ::usleep(1000);
     } while (got == AVERROR(EAGAIN) || got == AVERROR(EINTR) ||
-             (got >= 0 && packet_->stream_index != stream_));
+             (got >= 0 && (packet_->stream_index != stream_ || is_before_key(*packet_))));
     if (got >= 0) {
+      if (packet_->pts != AV_NOPTS_VALUE) end_ = std::max(end_, packet_->pts + packet_->duration);
       stamps_[std::size_t(packets_++) % stamps_.size()] = packet_->pts;
       const int sent = avcodec_send_packet(decoder_.get(), packet_.get());
       if (sent < 0) decoding_failed(sent);
       return;
     }
+    file_ended_ = true;
+    cut_off_ = got != AVERROR_EOF || (stream_input_ && stream_input_->context()->error < 0);
     if (got != AVERROR_EOF)
       note(got, stream_input_ ? "cannot be read without going back: give it as a file" : "cannot be read");
     else if (stream_input_ && stream_input_->context()->error < 0)
@@ -221,13 +299,48 @@ class FfmpegSource : public Source {
     drain();
   }
 
-  /// Detects a truncated MP4 file from its list of packets.
+  /// Whether the packet belongs to the skipped frames after damaged data.
+  bool is_before_key(const AVPacket& packet) {
+    awaits_key_ = awaits_key_ && (packet.flags & AV_PKT_FLAG_KEY) == 0;
+    packets_ += awaits_key_;
+    return awaits_key_;
+  }
+
+  /// Detects a file that lacks frames: by the list of packets of an MP4 file, the size that the container records,
+  /// or the duration.
   void check_complete() {
-    const int listed = avformat_index_get_entries_count(demuxer_->streams[stream_]);
-    if (std::string_view(demuxer_->iformat->name).starts_with("mov,") && packets_ < listed) {
-      problem_ = text("the file ends after ", packets_, " of ", listed, " frames");
-      problem_code_ = ErrorCode::format;
-    }
+    const std::string_view format = demuxer_->iformat->name;
+    const AVStream& stream = *demuxer_->streams[stream_];
+    const int listed =
+        format.starts_with("mov,") ? avformat_index_get_entries_count(demuxer_->streams[stream_]) : 0;
+    if (packets_ < listed)
+      return note_missing(text("the file ends after ", packets_, " of ", listed, " frames"));
+    if (!file_.empty())
+      if (const std::string missing = missing_part(file_); !missing.empty()) return note_missing(missing);
+    const double lasts = recorded_end(stream), ended = double(end_) * av_q2d(stream.time_base);
+    constexpr int tolerated = 4;  // frames, because the last one's duration may count or not
+    const double spacing = ended / double(std::max<std::int64_t>(packets_, 1));
+    if (passes_over_damage() && ended + tolerated * spacing < lasts)
+      note_missing(text("its frames end at ", detail::text_of(float(ended)), " s of ",
+                        detail::text_of(float(lasts)), " s: data are missing or damaged"));
+  }
+
+  void note_missing(const std::string& what) {
+    problem_ = what;
+    problem_code_ = ErrorCode::format;
+    cut_off_ = true;
+  }
+
+  /// The end of the stream as the container records it, s; 0 = unknown.
+  double recorded_end(const AVStream& stream) const {
+    if (stream.duration > 0) return double(stream.duration) * av_q2d(stream.time_base);
+    int hours = 0, minutes = 0;
+    double seconds = 0;
+    // A tag of Matroska.
+    const AVDictionaryEntry* const tag = av_dict_get(stream.metadata, "DURATION", nullptr, 0);
+    if (tag && std::sscanf(tag->value, "%d:%d:%lf", &hours, &minutes, &seconds) == 3)
+      return 3600.0 * hours + 60.0 * minutes + seconds;
+    return demuxer_->nb_streams == 1 ? double(demuxer_->duration) / AV_TIME_BASE : 0;
   }
 
   void decoding_failed(int error) {
@@ -287,14 +400,21 @@ class FfmpegSource : public Source {
   PictureFrame picture_;
   Packet packet_;
   PixelReader pixels_;
+  Deinterlacer deinterlacer_;
+  std::filesystem::path file_;  // the input, if it is a regular file
   int stream_ = -1, orientation_ = 1;
   std::array<std::int64_t, 64> stamps_ = {};                              // time stamps of the last packets
   std::int64_t sound_before_ = std::numeric_limits<std::int64_t>::max();  // undamaged before it
   std::int64_t packets_ = 0, delivered_ = 0, first_stamp_ = AV_NOPTS_VALUE;
+  std::int64_t counted_ = 0;  // frames delivered or skipped
+  std::int64_t end_ = 0;      // of the last packet, in the stream's time base
   double last_time_ = 0;
-  bool draining_ = false;
-  std::string problem_;        // thrown after the pictures before it have been returned
-  std::string first_problem_;  // thrown if there are no pictures
+  bool draining_ = false, ended_ = false, file_ended_ = false, noted_ = false;
+  bool cut_off_ = false;                     // the rest of the file is missing or cannot be read
+  bool awaits_key_ = false, skips_ = false;  // after damaged data, if the source goes on
+  bool has_gap_ = false;                     // a gap in the times has been noted
+  std::string problem_;                      // thrown after the pictures before it have been returned
+  std::string first_problem_;                // thrown if there are no pictures
   ErrorCode problem_code_ = ErrorCode::format;
 };
 

@@ -41,7 +41,9 @@ void make_gray(FrameBuffer& frame) {
 class StreamSource : public Source {
  public:
   StreamSource(std::unique_ptr<io::ByteStream> bytes, const FrameSourceOptions& options)
-      : bytes_(std::move(bytes)), frames_(*bytes_, options.variable, options.gray), gray_(options.gray) {
+      : bytes_(std::move(bytes)),
+        frames_(*bytes_, {options.variable, options.level}, options.gray),
+        gray_(options.gray) {
     names_frames = true;
   }
 
@@ -50,6 +52,7 @@ class StreamSource : public Source {
     if (gray_) make_gray(frame.frame);
     if (count_ == 0) {
       const bool y4m = frames_.content() == io::Content::y4m;
+      if (!frames_.note().empty()) notes.push_back(frames_.note());
       info.format = y4m ? "y4m" : "pictures";
       info.rate = frames_.rate() > 0 ? frames_.rate() : usual_rate;
     }
@@ -67,8 +70,10 @@ class StreamSource : public Source {
 /// Pictures in separate files: name(0), name(1)...
 class PictureSource : public Source {
  public:
-  PictureSource(std::int64_t count, std::function<fs::path(std::int64_t)> name, bool gray)
-      : name_(std::move(name)), gray_(gray) {
+  PictureSource(std::int64_t count, std::function<fs::path(std::int64_t)> name,
+                const FrameSourceOptions& options)
+      : name_(std::move(name)), gray_(options.gray) {
+    goes_on = options.skip_damaged;
     info.rate = usual_rate;
     info.frames = count;
     info.duration = double(count) / usual_rate;
@@ -77,29 +82,37 @@ class PictureSource : public Source {
 
   bool next(VideoFrame& frame) override {
     if (next_ == info.frames) return false;
-    file = name_(next_);
-    frame.frame = read_frame(file);
+    file = name_(next_++);
+    ++skipped_;  // unless it can be read
+    std::string note;
+    frame.frame = read_frame(file, &note);
+    if (!note.empty()) notes.push_back(note);
     if (gray_) make_gray(frame.frame);
-    frame.time = double(next_++) / usual_rate;
+    frame.time = double(next_ - 1) / usual_rate;
+    frame.skipped = std::exchange(skipped_, 0) - 1;
     return true;
   }
 
  private:
   const std::function<fs::path(std::int64_t)> name_;
   const bool gray_;
-  std::int64_t next_ = 0;
+  std::int64_t next_ = 0, skipped_ = 0;
 };
 
-std::unique_ptr<Source> open_folder(const std::string& folder, bool gray) {
-  const auto pictures = pictures_in(folder);
-  return std::make_unique<PictureSource>(
-      std::int64_t(pictures.size()), [=](std::int64_t i) { return pictures[std::size_t(i)]; }, gray);
+std::unique_ptr<Source> open_folder(const std::string& folder, const FrameSourceOptions& options) {
+  std::string note;
+  const auto pictures = pictures_in(folder, note);
+  auto source = std::make_unique<PictureSource>(
+      std::int64_t(pictures.size()), [=](std::int64_t i) { return pictures[std::size_t(i)]; }, options);
+  if (!note.empty()) source->notes.push_back(text(io::shown(folder), ": ", note));
+  return source;
 }
 
-std::unique_ptr<Source> open_pattern(const Pattern& pattern, bool gray) {
+std::unique_ptr<Source> open_pattern(const Pattern& pattern, const FrameSourceOptions& options) {
   const auto [first, last] = numbers_of(pattern);
   return std::make_unique<PictureSource>(
-      last - first + 1, [pattern, first = first](std::int64_t i) { return pattern.file(first + i); }, gray);
+      last - first + 1, [pattern, first = first](std::int64_t i) { return pattern.file(first + i); },
+      options);
 }
 
 /// Whether the stream holds pictures or Y4M.
@@ -116,11 +129,11 @@ std::unique_ptr<Source> open(const std::string& input, const FrameSourceOptions&
   const bool only_pictures = options.format == "pictures", any_format = options.format.empty();
   std::error_code error;
   const fs::file_status status = input == "-" ? fs::file_status() : fs::status(input, error);
-  if (fs::is_directory(status)) return open_folder(input, options.gray);
+  if (fs::is_directory(status)) return open_folder(input, options);
   const bool there = fs::exists(status) || input == "-";
   const bool has_scheme = input.find("://") != input.npos;
   if (!there && !has_scheme && (any_format || only_pictures))
-    if (const auto pattern = pattern_of(input)) return open_pattern(*pattern, options.gray);
+    if (const auto pattern = pattern_of(input)) return open_pattern(*pattern, options);
   const bool is_address = !there && (has_scheme || !any_format);
   if (!only_pictures && (is_address || fs::is_character_file(status)))
     return open_ffmpeg(input, nullptr, options);
@@ -137,7 +150,7 @@ std::unique_ptr<Source> open(const std::string& input, const FrameSourceOptions&
 class Input {
  public:
   Input(const std::string& input, const FrameSourceOptions& options)
-      : name(input == "-" ? "standard input" : input) {
+      : name(input == "-" ? "standard input" : input), skips_(options.skip_damaged) {
     io::naming(name, [&] {
       source = video::open(input, options);
       has_first_ = read(first_);
@@ -154,36 +167,68 @@ class Input {
 
   Size size() const { return first_.frame.size(); }
 
+  /// Removes and returns the notes so far.
+  std::vector<std::string> take_notes() {
+    for (std::string& note : source->notes)  // pictures of a folder have names of their own
+      notes_.push_back(source->file.empty() && !note.starts_with(io::shown(name))
+                           ? text(io::shown(name), ": ", note)
+                           : std::move(note));
+    source->notes.clear();
+    return std::exchange(notes_, {});
+  }
+
   fs::path name;
   std::unique_ptr<Source> source;
 
  private:
   bool read(VideoFrame& frame) {
-    try {
-      if (!source->next(frame)) return false;
-    } catch (const Error& error) {
-      if (source->names_frames) throw;
-      fail(error.code(), "frame ", count_ + 1, ": ", error.what());
-    }
-    frame.index = count_++;
-    return true;
+    for (;;) try {
+        frame.skipped = 0;
+        if (!source->next(frame)) return false;
+        count_ += frame.skipped;
+        frame.index = count_++;
+        return true;
+      } catch (const Error& error) {
+        if (skips_ && source->goes_on && error.code() != ErrorCode::memory) {
+          if (source->file.empty())
+            notes_.push_back(text(io::shown(name), ": frame ", count_ + 1, ": ", error.what(),
+                                  "; the video goes on with its next key frame"));
+          else
+            notes_.push_back(text(error.what(), "; it is skipped"));
+          continue;
+        }
+        if (source->names_frames) throw;
+        fail(error.code(), "frame ", count_ + 1, ": ", error.what());
+      }
   }
 
+  const bool skips_;
   VideoFrame first_;
   bool has_first_ = false;
-  std::int64_t count_ = 0;
+  std::int64_t count_ = 0;  // frames, with those that were skipped
+  std::vector<std::string> notes_;
 };
 
 }  // namespace
 }  // namespace video
 
 struct FrameSource::Impl {
-  Impl(std::vector<std::string> all, const FrameSourceOptions& how) : inputs(std::move(all)), options(how) {
+  Impl(const std::vector<std::string>& all, const FrameSourceOptions& how)
+      : inputs(expanded(all)), options(how) {
     if (inputs.empty()) fail(ErrorCode::invalid_argument, "a sequence of frames needs an input");
-    open();
+    if (const std::string note = video::note_of_order(inputs); !note.empty()) notes.push_back(note);
+    if (!open()) fail(ErrorCode::format, "no picture can be read: ", notes.back());
     info = input->source->info;
     info.size = input->size();
+    start = double(skipped) / (info.rate > 0 ? info.rate : video::usual_rate);
     if (inputs.size() > 1) info.frames = is_picture(inputs[0]) ? std::int64_t(inputs.size()) : 0;
+  }
+
+  static std::vector<std::string> expanded(const std::vector<std::string>& inputs) {
+    std::vector<std::string> all;
+    for (const std::string& input : inputs)
+      for (std::string& file : expand_wildcards(input)) all.push_back(std::move(file));
+    return all;
   }
 
   static bool is_picture(const std::string& name) {
@@ -191,21 +236,39 @@ struct FrameSource::Impl {
     return video::is_picture_name(name) && std::filesystem::is_regular_file(name, none);
   }
 
-  /// Opens the current input and, on another thread, the next one if it is a picture.
-  void open() {
-    std::future<video::Input> opened = std::move(opening);
-    if (at + 1 < inputs.size() && is_picture(inputs[at + 1]))
-      opening = std::async(std::launch::async | std::launch::deferred,
-                           [name = inputs[at + 1], how = options] { return video::Input(name, how); });
-    input.emplace(opened.valid() ? opened.get() : video::Input(inputs[at], options));
+  /// Opens the current input and, on another thread, the next one if it is a picture. Damaged pictures are skipped
+  /// if the options say so. Returns false if there are no more inputs.
+  bool open() {
+    for (; at < inputs.size(); ++at) try {
+        std::future<video::Input> opened = std::move(opening);
+        if (at + 1 < inputs.size() && is_picture(inputs[at + 1]))
+          opening = std::async(std::launch::async | std::launch::deferred,
+                               [name = inputs[at + 1], how = options] { return video::Input(name, how); });
+        input.emplace(opened.valid() ? opened.get() : video::Input(inputs[at], options));
+        return true;
+      } catch (const Error& error) {
+        if (!options.skip_damaged || inputs.size() == 1 || !video::is_picture_name(inputs[at]) ||
+            error.code() == ErrorCode::memory)
+          throw;
+        notes.push_back(text(error.what(), "; it is skipped"));
+        ++skipped;
+      }
+    return false;
+  }
+
+  /// Moves the input's notes to those of the source.
+  void collect() {
+    for (std::string& note : input->take_notes()) notes.push_back(std::move(note));
   }
 
   bool next(VideoFrame& frame) {
     if (std::exchange(ended, true)) return false;
     while (!io::naming(input->name, [&] { return input->next(frame); })) {
-      if (++at == inputs.size()) return false;
-      open();
-      const double rate = info.rate > 0 ? info.rate : video::usual_rate, steady = double(count) / rate;
+      collect();
+      ++at;
+      if (!open()) return false;
+      const double rate = info.rate > 0 ? info.rate : video::usual_rate,
+                   steady = double(count + skipped) / rate;
       start = steady > last_time ? steady : last_time + 1 / rate;
     }
     const Size size = frame.frame.size();
@@ -215,6 +278,8 @@ struct FrameSource::Impl {
                         " pixels, those before ", info.size.width, "x", info.size.height);
       });
     number = frame.index;
+    frame.skipped += std::exchange(skipped, 0);
+    count += frame.skipped;
     frame.index = count++;
     frame.time = last_time = start + frame.time;
     ended = false;
@@ -227,19 +292,25 @@ struct FrameSource::Impl {
   std::optional<video::Input> input;
   std::future<video::Input> opening;   // the next input, if it is a picture
   std::size_t at = 0;                  // index of the input
-  std::int64_t count = 0, number = 0;  // frames read; number of the last one in its input
-  double start = 0, last_time = 0;     // times of the input's first frame and of the last frame
+  std::int64_t count = 0, number = 0;  // frames read or skipped; number of the last one in its input
+  std::int64_t skipped = 0;            // inputs that were skipped before the current one
+  std::vector<std::string> notes;
+  double start = 0, last_time = 0;  // times of the input's first frame and of the last frame
   bool ended = false;
 };
 
 FrameSource::FrameSource(const std::string& input, const FrameSourceOptions& options)
     : FrameSource(std::vector{input}, options) {}
-FrameSource::FrameSource(std::vector<std::string> inputs, const FrameSourceOptions& options)
-    : impl_(std::make_unique<Impl>(std::move(inputs), options)) {}
+FrameSource::FrameSource(const std::vector<std::string>& inputs, const FrameSourceOptions& options)
+    : impl_(std::make_unique<Impl>(inputs, options)) {}
 FrameSource::~FrameSource() = default;
 FrameSource::FrameSource(FrameSource&&) noexcept = default;
 FrameSource& FrameSource::operator=(FrameSource&&) noexcept = default;
 
+std::vector<std::string> FrameSource::take_notes() {
+  impl_->collect();
+  return std::exchange(impl_->notes, {});
+}
 const VideoInfo& FrameSource::info() const { return impl_->info; }
 bool FrameSource::next(VideoFrame& frame) { return impl_->next(frame); }
 std::optional<VideoFrame> FrameSource::next() {

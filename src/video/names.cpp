@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "video/names.hpp"
 
+#include <glob.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <iterator>
+#include <map>
+#include <new>
 #include <string_view>
 #include <system_error>
 
@@ -120,14 +124,112 @@ bool is_picture_name(const fs::path& path) {
   return std::ranges::find(extensions, extension_of(path)) != std::end(extensions);
 }
 
-std::vector<fs::path> pictures_in(const fs::path& folder) {
-  std::vector<fs::path> pictures;
+namespace {
+
+/// The name with # for each number: all pictures of a sequence have the same.
+std::string without_numbers(std::string_view name) {
+  std::string kind;
+  for (const char c : name)
+    if (!is_digit(c))
+      kind += c;
+    else if (!kind.ends_with('#'))
+      kind += '#';
+  return kind;
+}
+
+/// How many of the names have which kind.
+std::map<std::string, std::size_t> kinds_of(const std::vector<std::string>& names) {
+  std::map<std::string, std::size_t> kinds;
+  for (const std::string& name : names) ++kinds[without_numbers(name)];
+  return kinds;
+}
+
+/// The kinds that several names have: their number, all as text, and the one of most names.
+struct Sequences {
+  std::size_t count = 0;
+  std::string text, largest;
+};
+Sequences sequences_of(const std::map<std::string, std::size_t>& kinds) {
+  constexpr std::size_t most = 4;
+  Sequences all;
+  for (const auto& [kind, count] : kinds) {
+    if (count < 2) continue;
+    if (++all.count == 1 || count > kinds.at(all.largest)) all.largest = kind;
+    if (all.count <= most)
+      all.text += text(all.count == 1 ? "" : ", ", io::shown(kind), " (", count, " files)");
+  }
+  if (all.count > most) all.text += " ...";
+  return all;
+}
+
+}  // namespace
+
+std::vector<fs::path> pictures_in(const fs::path& folder, std::string& note) {
+  std::vector<std::string> names;
   for (const fs::directory_entry& entry : files_of(folder))
     if (is_picture_name(entry.path()) && !entry.path().filename().string().starts_with('.'))
-      pictures.push_back(entry.path());
-  if (pictures.empty()) io::fail_reading("the folder holds no picture (.png, .jpg, .tif, .pgm, .ppm ...)");
-  std::ranges::sort(pictures, comes_before, [](const fs::path& path) { return path.filename().string(); });
+      names.push_back(entry.path().filename().string());
+  if (names.empty()) io::fail_reading("the folder holds no picture (.png, .jpg, .tif, .pgm, .ppm ...)");
+  std::ranges::sort(names, comes_before);
+  const auto kinds = kinds_of(names);
+  const Sequences sequences = sequences_of(kinds);
+  if (sequences.count > 1) {
+    std::string choice = sequences.largest;
+    std::ranges::replace(choice, '#', '*');
+    io::fail_reading("the folder holds pictures of several sequences: ", sequences.text,
+                     "; choose one by a name with wildcards in quotes, like '", io::shown(folder / choice),
+                     "'");
+  }
+  if (sequences.count == 1 && kinds.size() > 1) {
+    std::string left_out;
+    const auto others = std::erase_if(names, [&](const std::string& name) {
+      const bool other = without_numbers(name) != sequences.largest;
+      if (other && left_out.empty()) left_out = io::shown(name);
+      return other;
+    });
+    note = text("the frames are ", sequences.text, "; ", others, others == 1 ? " picture" : " pictures",
+                " of another name ", others == 1 ? "is" : "are", " left out: ", left_out,
+                others == 1 ? "" : " ...");
+  }
+  std::vector<fs::path> pictures;
+  for (const std::string& name : names) pictures.push_back(folder / name);
   return pictures;
 }
 
+std::string note_of_order(const std::vector<std::string>& files) {
+  // Names without an extension, such as those of descriptors, say nothing about an order.
+  if (std::ranges::any_of(files, [](const std::string& file) { return extension_of(file).empty(); }))
+    return {};
+  for (std::size_t i = 1; i < files.size(); ++i)
+    if (const std::string& before = files[i - 1], &after = files[i];
+        without_numbers(before) == without_numbers(after) && comes_before(after, before))
+      return text(
+          io::shown(after), " comes after ", io::shown(before),
+          ": the files are taken in the order in which they are named, in which their numbers do not "
+          "ascend; a folder, a pattern (%d) or a name with wildcards in quotes is taken in order of numbers");
+  if (const Sequences sequences = sequences_of(kinds_of(files)); sequences.count > 1)
+    return text("the files have names of several sequences, ", sequences.text, ", and are taken as one");
+  return {};
+}
+
 }  // namespace parafield::video
+
+namespace parafield {
+
+std::vector<std::string> expand_wildcards(const std::string& input) {
+  std::error_code error;
+  if (input.find_first_of("*?[") == input.npos || input.find("://") != input.npos ||
+      std::filesystem::exists(input, error))
+    return {input};
+  struct Matches : glob_t {
+    ~Matches() { ::globfree(this); }
+  } matches = {};
+  const int failed = ::glob(input.c_str(), GLOB_NOSORT, nullptr, &matches);
+  if (failed == GLOB_NOSPACE) throw std::bad_alloc();
+  if (failed != 0) fail(ErrorCode::file, io::shown(input), ": cannot be read: no file has a name like this");
+  std::vector<std::string> files(matches.gl_pathv, matches.gl_pathv + matches.gl_pathc);
+  std::ranges::sort(files, video::comes_before);
+  return files;
+}
+
+}  // namespace parafield

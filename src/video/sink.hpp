@@ -19,6 +19,11 @@ struct Sink {
   /// Completes the file and gives it its final name. If write() failed, the file still contains all frames
   /// written before the failure.
   virtual void finish() = 0;
+  /// The same without the frames that an encoder still holds, which may take seconds. Returns their number.
+  virtual std::int64_t finish_early() {
+    finish();
+    return 0;
+  }
 };
 
 std::unique_ptr<Sink> open_y4m(const std::string& output, Size size, const VideoWriterOptions& options);

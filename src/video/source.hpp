@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "io/stream.hpp"
 #include "parafield/video.hpp"
@@ -14,7 +15,10 @@ struct Source {
   /// Reads the next frame's pixels and time; false at the end. The memory of `frame` is reused if it fits.
   virtual bool next(VideoFrame& frame) = 0;
 
-  VideoInfo info = {};              ///< all but the size
+  VideoInfo info = {};                  ///< all but the size
+  std::vector<std::string> notes = {};  ///< what is unusual about the input; the reader removes them
+  /// After an error of a damaged frame, next() goes on with a later one.
+  bool goes_on = false;
   bool names_frames = false;        ///< its errors include the number of the frame
   std::filesystem::path file = {};  ///< file of the last frame, if each frame has its own
 };

@@ -134,12 +134,14 @@ struct VideoWriter::Impl {
            " s, that of the one before ", *last_time, " s; times should rise by 0.00001 s at least");
   }
 
-  void finish() {
-    if (!sink) return;
+  std::int64_t finish(bool early = false) {
+    if (!sink) return 0;
     const auto closed = std::exchange(sink, nullptr);
-    io::naming(name, [&] {
+    return io::naming(name, [&]() -> std::int64_t {
       if (count == 0) fail(ErrorCode::invalid_argument, "no frame was written");
+      if (early) return closed->finish_early();
       closed->finish();
+      return 0;
     });
   }
 
@@ -160,5 +162,6 @@ VideoWriter& VideoWriter::operator=(VideoWriter&&) noexcept = default;
 void VideoWriter::write(const In<Frame>& frame) { impl_->write(frame, {}); }
 void VideoWriter::write(const In<Frame>& frame, double time) { impl_->write(frame, time); }
 void VideoWriter::finish() { impl_->finish(); }
+std::int64_t VideoWriter::finish_early() { return impl_->finish(true); }
 
 }  // namespace parafield

@@ -7,18 +7,18 @@
 #include <limits>
 #include <vector>
 
+#include "not_finite.hpp"
+
 namespace parafield {
 namespace {
-
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
 struct Vector {
   float u, v;
 };
-using Color = std::array<int, 3>;
+using Rgb = std::array<int, 3>;
 
 /// Colors of a field of one row.
-std::vector<Color> colors(std::initializer_list<Vector> vectors, const ColorOptions& options) {
+std::vector<Rgb> colors(std::initializer_list<Vector> vectors, const ColorOptions& options) {
   FlowField field(Size{int(vectors.size()), 1});
   int x = 0;
   for (const Vector& vector : vectors) {
@@ -29,20 +29,20 @@ std::vector<Color> colors(std::initializer_list<Vector> vectors, const ColorOpti
   EXPECT_EQ(picture.size(), field.size());
   EXPECT_EQ(picture.format(), PixelFormat::rgb_u8);
   const auto* row = static_cast<const std::uint8_t*>(picture.row(0));
-  std::vector<Color> list;
+  std::vector<Rgb> list;
   for (int i = 0; i < field.size().width; ++i) list.push_back({row[3 * i], row[3 * i + 1], row[3 * i + 2]});
   return list;
 }
 
-std::vector<Color> middlebury(std::initializer_list<Vector> vectors, float max_motion = 1) {
+std::vector<Rgb> middlebury(std::initializer_list<Vector> vectors, float max_motion = 1) {
   return colors(vectors, {ColorScheme::middlebury, max_motion});
 }
 
-std::vector<Color> marzat(std::initializer_list<Vector> vectors, float max_motion = 1) {
+std::vector<Rgb> marzat(std::initializer_list<Vector> vectors, float max_motion = 1) {
   return colors(vectors, {ColorScheme::marzat, max_motion});
 }
 
-using Colors = std::vector<Color>;
+using Colors = std::vector<Rgb>;
 
 /// Expects colors up to a level: levels are cut off, so a rounded intermediate result may change one.
 void expect_near(const Colors& colors, const Colors& expected) {
@@ -76,8 +76,8 @@ TEST(Middlebury, MotionBeyondMaxMotionIsDark) {
 
 TEST(Middlebury, UnknownIsBlack) {
   const float infinity = std::numeric_limits<float>::infinity();
-  for (const Color& color : middlebury({{nan, 0}, {0, nan}, {1e10f, 0}, {0, -2e9f}, {infinity, 0}}))
-    EXPECT_EQ(color, (Color{0, 0, 0}));
+  for (const Rgb& color : middlebury({{nan, 0}, {0, nan}, {1e10f, 0}, {0, -2e9f}, {infinity, 0}}))
+    EXPECT_EQ(color, (Rgb{0, 0, 0}));
 }
 
 TEST(Marzat, QuarterTurns) {
@@ -91,7 +91,7 @@ TEST(Marzat, BrightnessIsLength) {
 }
 
 TEST(Marzat, UnknownIsGray) {
-  for (const Color& color : marzat({{nan, 0}, {0, 1e10f}})) EXPECT_EQ(color, (Color{128, 128, 128}));
+  for (const Rgb& color : marzat({{nan, 0}, {0, 1e10f}})) EXPECT_EQ(color, (Rgb{128, 128, 128}));
 }
 
 TEST(Color, IsScaledByTheLongestKnownFlow) {

@@ -3,18 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 
 #include "color/picture.hpp"
 #include "disparity_row.hpp"
 #include "io/folder.hpp"
+#include "not_finite.hpp"
 #include "parafield/color.hpp"
 
 namespace parafield {
 namespace {
 
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-constexpr float infinity = std::numeric_limits<float>::infinity();
 constexpr Color black{0, 0, 0};
 
 Color at(const FrameBuffer& picture, int x, int y = 0) {

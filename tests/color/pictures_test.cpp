@@ -13,9 +13,9 @@
 namespace parafield {
 namespace {
 
-using Color = std::array<int, 3>;
+using Rgb = std::array<int, 3>;
 
-Color at(const FrameBuffer& picture, int x, int y) {
+Rgb color_at(const FrameBuffer& picture, int x, int y) {
   const auto* pixel = static_cast<const std::uint8_t*>(picture.row(y)) + 3 * x;
   return {pixel[0], pixel[1], pixel[2]};
 }
@@ -38,18 +38,18 @@ FlowField uniform(Size size, float u, float v) {
   return flow;
 }
 
-constexpr Color yellow{255, 225, 0}, untouched{100, 100, 100};
+constexpr Rgb yellow{255, 225, 0}, untouched{100, 100, 100};
 
 TEST(Arrows, GoFromAPixelToItsMatch) {
   const Size size{40, 40};
   const FrameBuffer picture = draw_arrows(gray(size, 100), uniform(size, 12, 0), {.step = 40, .scale = 1});
   EXPECT_EQ(picture.format(), PixelFormat::rgb_u8);
-  for (int x = 20; x <= 32; ++x) EXPECT_EQ(at(picture, x, 20), yellow) << x;
+  for (int x = 20; x <= 32; ++x) EXPECT_EQ(color_at(picture, x, 20), yellow) << x;
   for (const auto& [x, y] : {std::pair{16, 20}, {36, 20}, {24, 24}, {24, 16}, {5, 5}})
-    EXPECT_EQ(at(picture, x, y), untouched) << x << ", " << y;
-  EXPECT_EQ(at(picture, 24, 21), at(picture, 24, 19)) << "the same on both sides";
-  EXPECT_LT(at(picture, 24, 21)[0], 80) << "a dark outline";
-  EXPECT_GT(at(picture, 29, 21)[0], 200) << "the head";
+    EXPECT_EQ(color_at(picture, x, y), untouched) << x << ", " << y;
+  EXPECT_EQ(color_at(picture, 24, 21), color_at(picture, 24, 19)) << "the same on both sides";
+  EXPECT_LT(color_at(picture, 24, 21)[0], 80) << "a dark outline";
+  EXPECT_GT(color_at(picture, 29, 21)[0], 200) << "the head";
 }
 
 TEST(Arrows, AreScaledAndStepped) {
@@ -57,9 +57,9 @@ TEST(Arrows, AreScaledAndStepped) {
   const FrameBuffer picture = draw_arrows(gray(size, 100), uniform(size, 0, -2), {.step = 16, .scale = 3});
   for (int y = 8; y < 48; y += 16)
     for (int x = 8; x < 64; x += 16) {
-      EXPECT_EQ(at(picture, x, y), yellow);
-      EXPECT_EQ(at(picture, x, y - 6), yellow);
-      EXPECT_EQ(at(picture, x, y + 4), untouched);
+      EXPECT_EQ(color_at(picture, x, y), yellow);
+      EXPECT_EQ(color_at(picture, x, y - 6), yellow);
+      EXPECT_EQ(color_at(picture, x, y + 4), untouched);
     }
 }
 
@@ -71,14 +71,14 @@ TEST(Arrows, SkipUnknownAndInvalidPixels) {
   flow.valid(40, 8) = 0;
   const FrameBuffer picture = draw_arrows(gray(size, 100), flow);
   for (int y = 0; y < 16; ++y)
-    for (int x = 0; x < 48; ++x) ASSERT_EQ(at(picture, x, y), untouched) << x << ", " << y;
+    for (int x = 0; x < 48; ++x) ASSERT_EQ(color_at(picture, x, y), untouched) << x << ", " << y;
 }
 
 TEST(Arrows, AreDotsWithoutMotion) {
   const Size size{16, 16};
   const FrameBuffer picture = draw_arrows(gray(size, 100), uniform(size, 0, 0));
-  EXPECT_EQ(at(picture, 8, 8), yellow);
-  EXPECT_EQ(at(picture, 12, 8), untouched);
+  EXPECT_EQ(color_at(picture, 8, 8), yellow);
+  EXPECT_EQ(color_at(picture, 12, 8), untouched);
 }
 
 TEST(Arrows, MayLeaveTheImage) {
@@ -117,16 +117,16 @@ TEST(Beside, TakesEveryFormat) {
       beside({rgb, 3, 2, 0, PixelFormat::rgb_u8}, {bgra, 3, 2, 0, PixelFormat::bgra_u8});
   EXPECT_EQ(colors.size(), (Size{6, 2}));
   for (int y = 0; y < 2; ++y)
-    for (int x = 0; x < 6; ++x) EXPECT_EQ(at(colors, x, y), (Color{255, 128, 0}));
+    for (int x = 0; x < 6; ++x) EXPECT_EQ(color_at(colors, x, y), (Rgb{255, 128, 0}));
   const FrameBuffer grays =
       beside({wide, 3, 2, 0, PixelFormat::gray_u16}, {real, 3, 2, 0, PixelFormat::gray_f32});
-  const Color black{0, 0, 0};
-  EXPECT_EQ(at(grays, 2, 1), untouched);
-  EXPECT_EQ(at(grays, 3, 0), untouched);
-  EXPECT_EQ(at(grays, 4, 0), (Color{255, 255, 255}));
-  EXPECT_EQ(at(grays, 5, 0), black);
-  EXPECT_EQ(at(grays, 3, 1), black);
-  EXPECT_EQ(at(grays, 4, 1), untouched);
+  const Rgb black{0, 0, 0};
+  EXPECT_EQ(color_at(grays, 2, 1), untouched);
+  EXPECT_EQ(color_at(grays, 3, 0), untouched);
+  EXPECT_EQ(color_at(grays, 4, 0), (Rgb{255, 255, 255}));
+  EXPECT_EQ(color_at(grays, 5, 0), black);
+  EXPECT_EQ(color_at(grays, 3, 1), black);
+  EXPECT_EQ(color_at(grays, 4, 1), untouched);
   EXPECT_THROW(beside(gray(size, 0), gray({3, 3}, 0)), Error);
   EXPECT_THROW(beside(gray(size, 0), Frame{}), Error);
 }
@@ -134,13 +134,13 @@ TEST(Beside, TakesEveryFormat) {
 TEST(Wheel, HasTheColorsOfItsDirections) {
   const FrameBuffer wheel = color_wheel(101);
   EXPECT_EQ(wheel.size(), (Size{101, 101}));
-  EXPECT_EQ(at(wheel, 50, 50), (Color{255, 255, 255}));
-  EXPECT_EQ(at(wheel, 0, 0), (Color{255, 255, 255}));
-  const Color right = at(wheel, 98, 50), down = at(wheel, 50, 98), left = at(wheel, 2, 50);
+  EXPECT_EQ(color_at(wheel, 50, 50), (Rgb{255, 255, 255}));
+  EXPECT_EQ(color_at(wheel, 0, 0), (Rgb{255, 255, 255}));
+  const Rgb right = color_at(wheel, 98, 50), down = color_at(wheel, 50, 98), left = color_at(wheel, 2, 50);
   EXPECT_TRUE(right[0] == 255 && right[1] < 20 && right[2] < 20);
   EXPECT_TRUE(down[0] == 255 && down[1] > 220 && down[2] < 20);
   EXPECT_TRUE(left[0] < 20 && left[1] > 200 && left[2] == 255);
-  EXPECT_EQ(at(color_wheel(64, ColorScheme::marzat), 0, 0), (Color{0, 0, 0}));
+  EXPECT_EQ(color_at(color_wheel(64, ColorScheme::marzat), 0, 0), (Rgb{0, 0, 0}));
   EXPECT_EQ(color_wheel(1).size(), (Size{1, 1}));
   EXPECT_THROW(color_wheel(0), Error);
 }
@@ -155,7 +155,7 @@ TEST(Arrows, ScaleThemselvesByTheLongestThatIsDrawn) {
   const FrameBuffer drawn = draw_arrows(gray(size, 100), flow, {.step = 16}),
                     same = draw_arrows(gray(size, 100), flow, {.step = 16, .scale = 32});
   for (int y = 0; y < size.height; ++y)
-    for (int x = 0; x < size.width; ++x) ASSERT_EQ(at(drawn, x, y), at(same, x, y));
+    for (int x = 0; x < size.width; ++x) ASSERT_EQ(color_at(drawn, x, y), color_at(same, x, y));
   EXPECT_EQ(arrow_scale(uniform(size, 0, 0), 16), 1);
   EXPECT_EQ(arrow_scale(uniform(size, 1e-40f, 0), 16), 1);
   EXPECT_THROW(arrow_scale(flow, 0), Error);
@@ -167,9 +167,9 @@ TEST(Legend, SaysWhatFlowHasFullColor) {
   int dark = 0;
   for (int y = 0; y < 240; ++y)
     for (int x = 0; x < 320; ++x) {
-      if (at(said, x, y) == at(plain, x, y)) continue;
+      if (color_at(said, x, y) == color_at(plain, x, y)) continue;
       EXPECT_TRUE(x < 320 - 65 && x > 320 - 65 - 60 && y > 240 - 65) << x << ", " << y;
-      dark += at(said, x, y)[0] == 20;
+      dark += color_at(said, x, y)[0] == 20;
     }
   EXPECT_GT(dark, 60);
   for (const Size size : {Size{1, 1}, Size{30, 20}, Size{90, 2}})
@@ -187,10 +187,10 @@ TEST(Legend, LiesInTheCorner) {
       // The wheel of 30 px ends 2 px from the border.
       const bool in_wheel = std::hypot(x - 142.5, y - 102.5) < 16;
       if (!in_wheel) {
-        ASSERT_EQ(at(picture, x, y), untouched) << x << ", " << y;
+        ASSERT_EQ(color_at(picture, x, y), untouched) << x << ", " << y;
       }
     }
-  EXPECT_GT(at(picture, 142, 102)[1], 200);
+  EXPECT_GT(color_at(picture, 142, 102)[1], 200);
   for (const Size size : {Size{1, 1}, Size{2, 90}, Size{9, 3}})
     EXPECT_EQ(with_legend(gray(size, 5), ColorScheme::marzat).size(), size);
 }

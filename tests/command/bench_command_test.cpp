@@ -8,9 +8,10 @@
 namespace parafield::test {
 namespace {
 
-class Command : public CommandTest {};
+class BenchCommand : public CommandTest {};
 
-TEST_F(Command, BenchMeasuresEveryPresetAndSize) {
+TEST_F(BenchCommand, MeasuresEveryPresetAndSize) {
+  if (tests_sanitized_command()) GTEST_SKIP() << takes_minutes;
   const Words bench = {"bench", "-d", "cpu", "--size", "48x32", "40x40", "--repeat", "3"};
   const auto with = [&](Words more) {
     more.insert(more.begin(), bench.begin(), bench.end());
@@ -42,7 +43,8 @@ TEST_F(Command, BenchMeasuresEveryPresetAndSize) {
   EXPECT_EQ(nlohmann::json::parse(read_text(path("bench.json")))["results"].size(), json["results"].size());
 }
 
-TEST_F(Command, BenchMeasuresTheGivenMethods) {
+TEST_F(BenchCommand, MeasuresTheGivenMethods) {
+  if (tests_sanitized_command()) GTEST_SKIP() << takes_minutes;
   const auto json = run_well({"bench", "-d", "cpu", "--size", "40x32", "--repeat", "1", "-m", "icm",
                               "winner-takes-all", "--json"})
                         .json();
@@ -51,7 +53,7 @@ TEST_F(Command, BenchMeasuresTheGivenMethods) {
   EXPECT_EQ(json["results"][3]["method"], "winner-takes-all");
 }
 
-TEST_F(Command, BenchMeasuresTheGivenPresetsOfMethodsThatHaveThem) {
+TEST_F(BenchCommand, MeasuresTheGivenPresetsOfMethodsThatHaveThem) {
   const auto json = run_well({"bench", "-d", "cpu", "--size", "40x32", "--repeat", "1", "-m", "lucas-kanade",
                               "adaptive-ridge", "--preset", "paper", "default", "fast", "--json"})
                         .json();
@@ -62,7 +64,7 @@ TEST_F(Command, BenchMeasuresTheGivenPresetsOfMethodsThatHaveThem) {
                                                 "adaptive-ridge default", "adaptive-ridge fast"}));
 }
 
-TEST_F(Command, BenchMeasuresEveryTask) {
+TEST_F(BenchCommand, MeasuresEveryTask) {
   const std::string markdown = path("bench.md");
   const auto json = run_well({"bench",
                               "-d",
@@ -117,7 +119,8 @@ TEST_F(Command, BenchMeasuresEveryTask) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " in:\n" << text;
 }
 
-TEST_F(Command, BenchContinuesAfterAFailure) {
+TEST_F(BenchCommand, ContinuesAfterAFailure) {
+  if (tests_sanitized_command()) GTEST_SKIP() << takes_minutes;
   const Words bench = {"bench", "-d",       "cpu",   "--preset", "default", "--size",
                        "40x32", "500001x1", "48x32", "--repeat", "1"};
   const auto with = [&](Words more) {
@@ -134,7 +137,7 @@ TEST_F(Command, BenchContinuesAfterAFailure) {
   EXPECT_NE(with({}).out.find("500001x1 failed: "), std::string::npos);
 }
 
-TEST_F(Command, BenchComparesWithEarlierTimes) {
+TEST_F(BenchCommand, ComparesWithEarlierTimes) {
   const Words bench = {"bench", "-d", "cpu", "--preset", "default", "--size", "64x48", "--repeat", "3"};
   const auto with = [&](Words more) {
     more.insert(more.begin(), bench.begin(), bench.end());
@@ -194,7 +197,7 @@ TEST_F(Command, BenchComparesWithEarlierTimes) {
   EXPECT_EQ(with({"--tolerance", "5"}).code, 2);
 }
 
-TEST_F(Command, BenchScoresTheRealPair) {
+TEST_F(BenchCommand, ScoresTheRealPair) {
   PARAFIELD_DATA_OR_SKIP(pair, "yosemite/noclouds");
   const std::string data = pair.parent_path().parent_path().string();
   const auto json = run_well({"bench", "-d", "cpu", "--preset", "default", "--size", "64x48", "--repeat", "1",
@@ -204,7 +207,7 @@ TEST_F(Command, BenchScoresTheRealPair) {
   EXPECT_LT(json["results"][0]["data"]["aae_degrees"], 2.6);
 }
 
-TEST_F(Command, BenchScoresRealSequencesOfEveryTask) {
+TEST_F(BenchCommand, ScoresRealSequencesOfEveryTask) {
   PARAFIELD_DATA_OR_SKIP(pair, "middlebury-stereo/cones");
   PARAFIELD_DATA_OR_SKIP(highway, "cdnet/highway_a");
   const std::string data = pair.parent_path().parent_path().string();

@@ -155,6 +155,83 @@ TEST_F(CalibrationCommand, DepthsByExtension) {
   EXPECT_GT(known, 1000);
 }
 
+// By OpenCV's file, whose D of 4x1 means a fisheye lens, and by both camera_info of ROS.
+TEST_F(CalibrationCommand, FisheyeLenses) {
+  StereoCalibration wide = cameras_;
+  wide.left.distortion = {.k1 = 0.05, .k2 = -0.02, .k3 = 0.01, .k4 = -0.003, .model = LensModel::fisheye};
+  wide.right.distortion = {.k1 = -0.03, .k2 = 0.02, .k3 = -0.01, .k4 = 0.002, .model = LensModel::fisheye};
+  write_frame(path("left.png"), oracle::image_of(wide, false, plane_, PixelFormat::rgb_u8));
+  write_frame(path("right.png"), oracle::image_of(wide, true, plane_, PixelFormat::rgb_u8));
+  const Rectification plan = plan_rectification(wide);
+  std::string opencv = "%YAML:1.0\n---\n";
+  for (const bool right : {false, true}) {
+    const auto& [fx, fy, cx, cy, k] = right ? wide.right : wide.left;
+    const std::string number = right ? "2" : "1";
+    opencv += matrix("K" + number, 3, 3, {fx, 0, cx, 0, fy, cy, 0, 0, 1});
+    opencv += matrix("D" + number, 4, 1, {k.k1, k.k2, k.k3, k.k4});
+    const auto& turned = right ? plan.right_rotation : plan.left_rotation;
+    const StereoGeometry& g = plan.geometry;
+    std::string ros =
+        "image_width: 320\nimage_height: 240\ndistortion_model: equidistant\n" +
+        matrix("camera_matrix", 3, 3, {fx, 0, cx, 0, fy, cy, 0, 0, 1}) +
+        matrix("distortion_coefficients", 1, 4, {k.k1, k.k2, k.k3, k.k4}) +
+        matrix("rectification_matrix", 3, 3, {turned.begin(), turned.end()}) +
+        matrix("projection_matrix", 3, 4,
+               {g.focal, 0, g.cx, right ? -g.focal * g.baseline : 0, 0, g.focal, g.cy, 0, 0, 0, 1, 0});
+    for (const std::string_view tag : {" !!opencv-matrix", "   dt: d\n"})
+      for (std::size_t at = 0; (at = ros.find(tag)) != ros.npos;) ros.erase(at, tag.size());
+    write(right ? "right.yaml" : "left.yaml", ros);
+  }
+  write("fisheye.yml", opencv + extrinsics());
+  const auto check = [&](Words calibration) {
+    calibration.insert(calibration.end(), {"--depth", path("z.npy"), "--json"});
+    const Outcome done = run(stereo(calibration));
+    EXPECT_EQ(done.code, 0) << done.err;
+    const auto report = done.json();
+    EXPECT_EQ(report["rectification"]["fisheye"], true);
+    EXPECT_NEAR(report["rectification"]["focal"].get<double>(), plan.geometry.focal, 1e-6);
+    EXPECT_LT(report["rectification"]["after"]["median_error"], 0.1);
+    const DisparityField depth = read_disparity(path("z.npy"));
+    std::vector<double> errors;
+    for (int y = 0; y < 240; ++y)
+      for (int x = 0; x < 320; ++x) {
+        const double z = depth.d(x, y), focal = plan.geometry.focal;
+        if (!std::isfinite(z)) continue;
+        const oracle::Point p = oracle::moved_back(
+            plan.left_rotation, {(x - plan.geometry.cx) / focal * z, (y - plan.geometry.cy) / focal * z, z});
+        errors.push_back(std::abs(plane_.a * p.x + plane_.b * p.y + p.z - plane_.depth));
+      }
+    EXPECT_GT(errors.size(), 60000u);
+    std::ranges::sort(errors);
+    EXPECT_LT(errors[errors.size() / 2], 0.03);
+    return done.err;
+  };
+  EXPECT_NE(check({"--calibration", path("fisheye.yml")}).find("D1 and D2 have 4 coefficients in a column"),
+            std::string::npos);
+  EXPECT_EQ(
+      check({"--calibration", path("left.yaml"), "--extrinsics", path("right.yaml")}).find("coefficients"),
+      std::string::npos);
+  expect_failure(1, stereo({"--calibration", path("left.yaml")}), {"left.yaml", "camera_info", "second one"});
+}
+
+TEST_F(CalibrationCommand, DepthPngsAreInMillimeters) {
+  const auto depth = [&](Words more) {
+    more.insert(more.end(), {"--focal", "250", "--depth", path("z.png"), "--json"});
+    const Outcome done = run(stereo(more));
+    EXPECT_EQ(done.code, 0) << done.err;
+    return done;
+  };
+  const auto metric = depth({"--baseline", "0.12"});
+  EXPECT_EQ(metric.json()["depth_png"]["scale"], 1000);
+  const auto large = depth({"--baseline", "120"});
+  EXPECT_EQ(large.json()["depth_png"]["scale"], 1);
+  const auto lost = depth({"--baseline", "0.12", "--depth-scale", "1e6"});
+  EXPECT_EQ(lost.json()["depth_png"]["lost"], 1);
+  EXPECT_NE(lost.err.find("z.png: 100 % of the depths do not fit and are 0"), std::string::npos) << lost.err;
+  const auto coarse = depth({"--baseline", "0.12", "--depth-scale", "2"});
+  EXPECT_NE(coarse.err.find("in steps of more than 1 %"), std::string::npos) << coarse.err;
+}
+
 TEST_F(CalibrationCommand, PairsOfMiddleburyAreRectifiedAlready) {
   const std::string text =
       "cam0=[250 0 160; 0 250 120; 0 0 1]\ncam1=[250 0 170; 0 250 120; 0 0 1]\nbaseline=120\n";

@@ -52,6 +52,7 @@ class CloudsCommand : public CommandTest {
 /// Of the clouds' pixels that both views show, 95 % have a height within 5 % of the range, which is that from the
 /// ground to the highest cloud; their motion is right to 0.15 px.
 TEST_F(CloudsCommand, HeightsAndMotionAreThoseOfTheScene) {
+  if (tests_sanitized_command()) GTEST_SKIP() << takes_minutes;
   for (const int seed : {1, 2, 3}) {
     render_pairs(2, "640x480", seed);
     const Outcome outcome =
@@ -88,6 +89,7 @@ TEST_F(CloudsCommand, HeightsAndMotionAreThoseOfTheScene) {
 }
 
 TEST_F(CloudsCommand, SmoothingLowersTheErrorOfHeights) {
+  if (tests_sanitized_command()) GTEST_SKIP() << takes_minutes;
   render_pairs(4);
   const auto error = [&](const std::string& smoothing) {
     run_well(join(join({"clouds"}, lefts(4)),
@@ -165,6 +167,7 @@ TEST_F(CloudsCommand, OverlaysAreUnknownAndTheHeightStandsInTheTable) {
 }
 
 TEST_F(CloudsCommand, EveryMethodTracks) {
+  if (tests_sanitized_command()) GTEST_SKIP() << takes_minutes;
   render_pairs(4, "96x72");
   for (const Words& method : {Words{"-m", "belief-propagation"},
                               {"-m", "multi-hypothesis"},
@@ -195,6 +198,7 @@ TEST_F(CloudsCommand, TablesNameTheImageThatMoves) {
 
 /// A method of more frames leaves out the first images; the heights are still those of the flow's images.
 TEST_F(CloudsCommand, HeightsBelongToTheFlowsImages) {
+  if (tests_sanitized_command()) GTEST_SKIP() << takes_minutes;
   render_pairs(3);
   const Words common{"--stereo",           frame(1), frame(3), frame(5), "--disparities", "16",
                      "--height-smoothing", "1",      "-q"};
@@ -226,8 +230,7 @@ TEST_F(CloudsCommand, MotionGoesIntoNetCdf) {
   }
   EXPECT_FALSE(u.next());
   // Its own variables are sequences of images, of which one has to be named.
-  expect_failure(1, {"clouds", path("motion.nc")},
-                 {"motion.nc", "name one of them: u, v", "; --variable names one"});
+  expect_failure(1, {"clouds", path("motion.nc")}, {"motion.nc", "name one of them (option variable): u, v"});
   run_well({"clouds", path("motion.nc"), "--variable", "u", "--range", "-3,3", "-o", path("g%d.flo")});
   expect_failure(1, {"flow", path("motion.nc"), "--variable", "w"}, {"in the variable w; it has u, v"});
   expect_failure(2, join(words, {"--start", "2017-09-06T12:00"}), {"--start needs --minutes"});

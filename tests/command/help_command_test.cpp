@@ -155,6 +155,7 @@ TEST_F(HelpCommand, HelpLeavesOutWhatTheMethodCannotUse) {
 }
 
 TEST_F(HelpCommand, ExamplesOfHelpRun) {
+  if (tests_sanitized_command()) GTEST_SKIP() << takes_minutes;
   make_files_of_examples();
   Words lines = examples_in(run_well({"--help"}).out);
   const auto add = [&](const Words& words) {

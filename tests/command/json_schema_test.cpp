@@ -92,6 +92,7 @@ class JsonSchema : public CommandTest {
 };
 
 TEST_F(JsonSchema, FitsWhatEveryCommandPrints) {
+  if (tests_sanitized_command()) GTEST_SKIP() << takes_minutes;
   render();
   const Words pair{frame0(), frame1()};
   const auto with = [&](Words first, const Words& more) {

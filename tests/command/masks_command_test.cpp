@@ -48,6 +48,7 @@ class MasksCommand : public CommandTest {
 };
 
 TEST_F(MasksCommand, UnmaskedFlowOfEveryMethodIsNearlyAsGoodAsWithoutLines) {
+  if (tests_sanitized_command()) GTEST_SKIP() << takes_minutes;
   render_with_lines("affine", 7);
   const auto check = [&]<class Method>(const Method& method) {
     const int count = method.frames, middle = (count - 1) / 2;

@@ -51,6 +51,14 @@ inline const char* tested_command() {
   const char* other = std::getenv("PARAFIELD_COMMAND");
   return other ? other : PARAFIELD_COMMAND;
 }
+/// Whether scripts/test runs the tests again, for a command with sanitizers.
+inline bool tests_sanitized_command() { return std::getenv("PARAFIELD_COMMAND"); }
+
+/// Reasons to skip a test of the command with sanitizers.
+constexpr const char *takes_minutes =
+                         "takes minutes with sanitizers and runs nothing that other tests do not",
+                     *compares_builds =
+                         "expects the command and this test to be built with the same CUDA support";
 
 /// A test in a temporary folder of its own.
 class CommandTest : public testing::Test {

@@ -177,6 +177,107 @@ TEST_F(SequenceCommand, ADamagedFrameLeavesTheFlowsBeforeIt) {
     EXPECT_TRUE(read_text(path("f" + std::to_string(i + 1) + ".flo")) == flow_of_pair(i));
 }
 
+/// The numbers of the files that a pattern has made.
+std::vector<int> numbers_of(const std::string& pattern, int most = 12) {
+  std::vector<int> numbers;
+  for (int i = 0; i <= most; ++i) {
+    std::string name = pattern;
+    if (std::filesystem::exists(name.replace(name.find("%d"), 2, std::to_string(i)))) numbers.push_back(i);
+  }
+  return numbers;
+}
+std::vector<int> counted(int first, int last, const std::vector<int>& but = {}) {
+  std::vector<int> numbers;
+  for (int i = first; i <= last; ++i)
+    if (std::ranges::find(but, i) == but.end()) numbers.push_back(i);
+  return numbers;
+}
+
+TEST_F(SequenceCommand, ADamagedPictureAnywhereLosesNothingThatIsDone) {
+  constexpr int count = 6;
+  const Words frames = render_frames(count);
+  const std::string whole = read_text(frames[0]);
+  for (const int damaged : {0, 1, 2, 3, 5}) {
+    SCOPED_TRACE(damaged);
+    Words files = frames;
+    write(path("bad0.png"), whole.substr(0, whole.size() / 2));
+    files[std::size_t(damaged)] = path("bad0.png");
+    const auto run_both = [&](const Words& command, const std::string& output, int first_number, int results,
+                              const std::vector<int>& missing) {
+      SCOPED_TRACE(command[0]);
+      const Words words = join(join(command, {"-o", path(output), "--json", "-q"}), files);
+      const Outcome stopped = run(words);
+      EXPECT_EQ(stopped.code, 1);
+      EXPECT_NE(stopped.err.find("bad0.png"), std::string::npos) << stopped.err;
+      EXPECT_EQ(numbers_of(path(output)), counted(first_number, results)) << stopped.err;
+      const nlohmann::json report = run_well(join(words, {"--skip-damaged"})).json();
+      EXPECT_EQ(numbers_of(path(output)), counted(first_number, count - 1, missing));
+      ASSERT_EQ(report.at("notes").size(), 1u) << report.at("notes");
+      EXPECT_NE(report.at("notes")[0].get<std::string>().find("bad0.png"), std::string::npos);
+      for (int i = 0; i <= count; ++i)
+        std::filesystem::remove(path(std::string(output).replace(output.find("%d"), 2, std::to_string(i))));
+    };
+    const int done = std::max(damaged - 1, 0);
+    const std::vector<int> missing = {damaged, damaged + 1};
+    run_both({"flow"}, "f%d.flo", 1, done, missing);
+    run_both({"detect"}, "m%d.png", 1, done, missing);
+    run_both({"clouds", "--csv", path("t.csv")}, "c%d.flo", 1, done, missing);
+  }
+  // Without the damaged frame, the flow of a pair is that of the pair alone.
+  Words files = frames;
+  files[2] = path("bad0.png");
+  run_well(join({"flow", "-o", path("f%d.flo"), "--skip-damaged", "-q"}, files));
+  for (const int i : {0, 3, 4})
+    EXPECT_TRUE(read_text(path("f" + std::to_string(i + 1) + ".flo")) == flow_of_pair(i));
+  EXPECT_NE(
+      run(join({"flow", "-o", path("f%d.flo"), "--skip-damaged"}, files)).err.find("bad0.png: damaged PNG"),
+      std::string::npos);
+}
+
+TEST_F(SequenceCommand, StereoSkipsThePartnersOfDamagedImages) {
+  const Words frames = render_frames(5);
+  const std::string whole = read_text(frames[0]);
+  write(path("bad.png"), whole.substr(0, whole.size() / 2));
+  Words left = frames, right = frames;
+  left[1] = right[3] = path("bad.png");
+  const Words words =
+      join(join({"stereo", "-m", "winner-takes-all", "-o", path("d%d.pfm"), "--json", "-q"}, left), right);
+  EXPECT_EQ(run(words).code, 1);
+  EXPECT_EQ(numbers_of(path("d%d.pfm")), (std::vector{1}));
+  const nlohmann::json report = run_well(join(words, {"--skip-damaged"})).json();
+  EXPECT_EQ(numbers_of(path("d%d.pfm")), (std::vector{1, 3, 5}));
+  EXPECT_EQ(report.at("notes").size(), 2u);
+  run_well({"stereo", "-m", "winner-takes-all", frames[2], frames[2], "-o", path("one.pfm"), "-q"});
+  EXPECT_TRUE(read_text(path("d3.pfm")) == read_text(path("one.pfm")));
+}
+
+TEST_F(SequenceCommand, WildcardsAreTakenInOrderOfNumbers) {
+  const Words frames = render_frames(4);
+  Words sorted;  // as a shell sorts them
+  for (const int number : {1, 10, 100, 2}) sorted.push_back(path("n" + std::to_string(number) + ".png"));
+  for (const auto& [from, to] : std::vector<std::pair<int, int>>{{0, 0}, {1, 3}, {2, 1}, {3, 2}})
+    std::filesystem::copy(frames[std::size_t(from)], sorted[std::size_t(to)]);
+  const std::string name = path("n*.png");
+  EXPECT_EQ(run_well({"flow", name, "-o", path("f%d.flo")}).err, "");
+  for (const int i : {0, 1, 2})
+    EXPECT_TRUE(read_text(path("f" + std::to_string(i + 1) + ".flo")) == flow_of_pair(i));
+  const Outcome listed = run(join({"flow", "-o", path("g%d.flo")}, sorted));
+  EXPECT_EQ(listed.code, 0);
+  EXPECT_NE(listed.err.find("n2.png comes after " + path("n100.png")), std::string::npos) << listed.err;
+  EXPECT_FALSE(read_text(path("g2.flo")) == flow_of_pair(1));
+  run_well({"detect", name, "-o", path("m%d.png")});
+  run_well({"clouds", name, "-o", path("c%d.flo")});
+  run_well({"stereo", "-m", "winner-takes-all", name, name, "-o", path("d%d.pfm"), "-q"});
+  run_well({"video", name, "--flow-dir", path("v")});
+  EXPECT_EQ(numbers_of(path("m%d.png")), counted(1, 3));
+  EXPECT_EQ(numbers_of(path("c%d.flo")), counted(1, 3));
+  EXPECT_EQ(numbers_of(path("d%d.pfm")), counted(1, 4));
+  EXPECT_EQ(numbers_of(path("v/flow_0000%d.flo")), counted(1, 3));
+  expect_failure(1, {"flow", path("x*.png"), "-o", path("f%d.flo")},
+                 {"x*.png", "no file has a name like this"});
+  expect_failure(1, {"flow", path("n*.png"), "-o", path("n%d.png")}, {"is an input"});
+}
+
 TEST_F(SequenceCommand, AnOutputThatIsAnInputIsRefusedBeforeAnythingIsWritten) {
   const Words frames = render_frames(4);
   expect_failure(1, join({"flow", "--valid", path("scene/frame%04d.png")}, frames),

@@ -237,6 +237,7 @@ TEST_F(StereoCommand, ScoresMiddleburysPair) {
 }
 
 TEST_F(StereoCommand, TakesTheTimeOfOneSolve) {
+  if (tests_sanitized_command()) GTEST_SKIP() << takes_minutes;
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
   const auto report = json({"-m", "annealing", "--sweeps", "20000", "--threads", "1", "--energy", "result"});
@@ -247,6 +248,7 @@ TEST_F(StereoCommand, TakesTheTimeOfOneSolve) {
 
 /// Progress is shown only at a terminal and for long work, and is erased at the end.
 TEST_F(StereoCommand, ShowsHowFarALongRunIs) {
+  if (tests_sanitized_command()) GTEST_SKIP() << takes_minutes;
   const Words long_run = stereo({"-m", "annealing", "--sweeps", "20000", "--threads", "1"});
   const Outcome interrupted = run_at_terminal(long_run, "s left");
   EXPECT_EQ(interrupted.code, 130);

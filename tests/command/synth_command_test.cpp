@@ -99,6 +99,7 @@ TEST_F(SynthCommand, SaysWhatItWrote) {
 }
 
 TEST_F(SynthCommand, ShowsProgressOfLongRuns) {
+  if (tests_sanitized_command()) GTEST_SKIP() << takes_minutes;
   const Words many = {"synth", "flythrough", "-o", path("new"), "--frames", "300"};
   const Outcome interrupted = run_at_terminal(many, "s left");
   EXPECT_EQ(interrupted.code, 130);

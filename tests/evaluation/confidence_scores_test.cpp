@@ -4,20 +4,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <random>
 #include <vector>
 
 #include "disparity_row.hpp"
 #include "evaluation/scores.hpp"
 #include "io/folder.hpp"
+#include "not_finite.hpp"
 #include "parafield/evaluation.hpp"
 
 namespace parafield {
 namespace {
-
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-constexpr float infinity = std::numeric_limits<float>::infinity();
 
 constexpr EvaluationOptions with_confidence{.confidence = true};
 

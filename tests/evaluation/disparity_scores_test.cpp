@@ -2,17 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 
 #include "disparity_row.hpp"
 #include "io/folder.hpp"
+#include "not_finite.hpp"
 #include "parafield/evaluation.hpp"
 
 namespace parafield {
 namespace {
-
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-constexpr float infinity = std::numeric_limits<float>::infinity();
 
 TEST(DisparityScores, SharesMeanAndRoot) {
   // Errors 0, 0.75, 1.5, 3, 5.

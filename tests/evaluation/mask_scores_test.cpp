@@ -22,7 +22,8 @@ Image<std::uint8_t> mask_of(const Values& values) {
 
 Frame labels_of(const Values& values) { return {values.data(), int(values.size()), 1}; }
 
-MaskScores scores_of(const Values& estimate, const Values& labels, const EvaluationOptions& options = {}) {
+MaskScores mask_scores_of(const Values& estimate, const Values& labels,
+                          const EvaluationOptions& options = {}) {
   const Image<std::uint8_t> mask = mask_of(estimate);
   return evaluate(MotionMaskView{mask}, labels_of(labels), options);
 }
@@ -30,7 +31,7 @@ MaskScores scores_of(const Values& estimate, const Values& labels, const Evaluat
 TEST(MaskScores, FollowFromTheCounts) {
   // TP 3, FP 1, FN 2, TN 4.
   const MaskScores scores =
-      scores_of({1, 255, 1, 1, 0, 0, 0, 0, 0, 0}, {255, 255, 255, 0, 255, 255, 0, 0, 0, 0});
+      mask_scores_of({1, 255, 1, 1, 0, 0, 0, 0, 0, 0}, {255, 255, 255, 0, 255, 255, 0, 0, 0, 0});
   EXPECT_EQ(scores.true_positives, 3);
   EXPECT_EQ(scores.false_positives, 1);
   EXPECT_EQ(scores.false_negatives, 2);
@@ -45,7 +46,8 @@ TEST(MaskScores, FollowFromTheCounts) {
 
 TEST(MaskScores, FollowCdnetsLabels) {
   const Values labels = {0, 50, 85, 170, 255};
-  const MaskScores all = scores_of({1, 1, 1, 1, 1}, labels), none = scores_of({0, 0, 0, 0, 0}, labels);
+  const MaskScores all = mask_scores_of({1, 1, 1, 1, 1}, labels),
+                   none = mask_scores_of({0, 0, 0, 0, 0}, labels);
   EXPECT_EQ(all.false_positives, 2) << "a shadow is static";
   EXPECT_EQ(all.true_positives, 1);
   EXPECT_EQ(all.unscored, 2);
@@ -80,7 +82,7 @@ TEST(MaskScores, RowsMayHaveAPitch) {
 
 TEST(MaskScores, CountInsideTheMaskOnly) {
   const Image<std::uint8_t> inside = mask_of({1, 0, 9, 0});
-  const MaskScores scores = scores_of({1, 1, 0, 0}, {255, 0, 170, 33}, {.mask = inside});
+  const MaskScores scores = mask_scores_of({1, 1, 0, 0}, {255, 0, 170, 33}, {.mask = inside});
   EXPECT_EQ(scores.true_positives, 1);
   EXPECT_EQ(scores.false_positives, 0);
   EXPECT_EQ(scores.unscored, 1);
@@ -89,9 +91,9 @@ TEST(MaskScores, CountInsideTheMaskOnly) {
 TEST(MaskScores, SumTheCountsOfSeveralFrames) {
   MaskScores sequence;
   EXPECT_TRUE(std::isnan(sequence.f1));
-  sequence += scores_of({1, 1, 0}, {255, 0, 85});
+  sequence += mask_scores_of({1, 1, 0}, {255, 0, 85});
   EXPECT_EQ(sequence.precision, 0.5);
-  sequence += scores_of({1, 1, 0, 0}, {255, 255, 255, 0});
+  sequence += mask_scores_of({1, 1, 0, 0}, {255, 255, 255, 0});
   EXPECT_EQ(sequence.true_positives, 3);
   EXPECT_EQ(sequence.false_positives, 1);
   EXPECT_EQ(sequence.false_negatives, 1);
@@ -105,11 +107,11 @@ TEST(MaskScores, SumTheCountsOfSeveralFrames) {
 }
 
 TEST(MaskScores, AreNaNWithoutPixels) {
-  const MaskScores still = scores_of({0, 0}, {0, 50}), nothing = scores_of({1}, {170});
+  const MaskScores still = mask_scores_of({0, 0}, {0, 50}), nothing = mask_scores_of({1}, {170});
   for (const double score : {still.precision, still.recall, still.f1, still.iou, nothing.pwc, nothing.f1})
     EXPECT_TRUE(std::isnan(score));
   EXPECT_EQ(still.pwc, 0);
-  EXPECT_EQ(scores_of({1}, {0}).f1, 0);
+  EXPECT_EQ(mask_scores_of({1}, {0}).f1, 0);
 }
 
 TEST(MaskScores, RefuseOtherLabelsAndSizes) {
@@ -118,12 +120,14 @@ TEST(MaskScores, RefuseOtherLabelsAndSizes) {
   };
   for (const int bad : {1, 49, 86, 128, 254})
     expect("label " + std::to_string(bad) + " at pixel (1, 0); labels are 0 (static), 50", [&] {
-      scores_of({0, 0}, {0, std::uint8_t(bad)});
+      mask_scores_of({0, 0}, {0, std::uint8_t(bad)});
     });
-  expect("the estimated mask has 3x1 pixels, the true one has 2x1", [] { scores_of({0, 0, 0}, {0, 0}); });
+  expect("the estimated mask has 3x1 pixels, the true one has 2x1", [] {
+    mask_scores_of({0, 0, 0}, {0, 0});
+  });
   const Image<std::uint8_t> inside({1, 2});
   expect("the mask has 1x2 pixels, the true one has 2x1", [&] {
-    scores_of({0, 0}, {0, 0}, {.mask = inside});
+    mask_scores_of({0, 0}, {0, 0}, {.mask = inside});
   });
   expect("the estimated mask has no pixels", [] { evaluate(MotionMaskView{}, labels_of({0})); });
   const Image<std::uint8_t> mask({2, 1});

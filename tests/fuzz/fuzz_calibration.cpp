@@ -9,7 +9,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (io::is_middlebury(bytes))
       io::decode_middlebury(bytes);
     else
-      io::calibration_of(io::decode_opencv(bytes));
+      io::calibration_of(io::decode_yaml(bytes));
   } catch (const Error&) {
   }
   return 0;

@@ -15,17 +15,17 @@ namespace {
 using AdaptiveRidgeOracleTest = OnDevice;
 
 /// Differences from the oracle that are accepted, px.
-struct Tolerance {
+struct RidgeTolerance {
   double median, percentile99, largest;
 };
 
 /// Float and float64 differ by about 1e-7 px where the window determines the flow. A few pixels differ by
 /// more, and each iteration passes that on: without noise the residual that sets the shrinkage is rounding
 /// alone, and a match at the frame's border may lie inside for one and outside for the other.
-constexpr Tolerance after_one_iteration{5e-6, 5e-5, 3e-4}, after_all{2e-4, 1e-3, 2e-3};
+constexpr RidgeTolerance after_one_iteration{5e-6, 5e-5, 3e-4}, after_all{2e-4, 1e-3, 2e-3};
 
-void expect_agreement(const FlowField& flow, const oracle::AdaptiveRidgeResult& expected,
-                      const AdaptiveRidge& method, Tolerance tolerance) {
+void expect_ridge_agreement(const FlowField& flow, const oracle::AdaptiveRidgeResult& expected,
+                            const AdaptiveRidge& method, RidgeTolerance tolerance) {
   const Size size = expected.flow.u.size;
   ASSERT_EQ(flow.size(), size);
   std::vector<double> differences;
@@ -53,41 +53,43 @@ void expect_agreement(const FlowField& flow, const oracle::AdaptiveRidgeResult& 
   EXPECT_LE(at(1), tolerance.largest);
 }
 
-void expect_agreement(const std::vector<Image<float>>& images, AdaptiveRidge method, const Device& device,
-                      Tolerance tolerance) {
+void expect_ridge_agreement(const std::vector<Image<float>>& images, AdaptiveRidge method,
+                            const Device& device, RidgeTolerance tolerance) {
   method.matches = UseOfMatches::never;  // these have tests of their own
   method.sharpen = Sharpen::none;        // so has this: it rounds
   const Size size = images[0].size();
   SCOPED_TRACE(std::to_string(size.width) + "x" + std::to_string(size.height) + described(method));
-  expect_agreement(estimate_flow(as_frames(images), method, {.device = device}),
-                   oracle::adaptive_ridge(grids_of(images), method), method, tolerance);
+  expect_ridge_agreement(estimate_flow(as_frames(images), method, {.device = device}),
+                         oracle::adaptive_ridge(grids_of(images), method), method, tolerance);
 }
 
-const Size sizes[] = {{1, 1}, {1, 9}, {9, 1}, {2, 3}, {7, 5}, {33, 17}, {70, 40}};
+const Size ridge_sizes[] = {{1, 1}, {1, 9}, {9, 1}, {2, 3}, {7, 5}, {33, 17}, {70, 40}};
 
 TEST_P(AdaptiveRidgeOracleTest, AgreesInOneIteration) {
   unsigned seed = 1;
-  for (const Size size : sizes)
+  for (const Size size : ridge_sizes)
     for (const int frames : {2, 3, 5})
       for (const int rounds : {1, 2})
         for (const float noise : {0.0f, 4.0f})
-          expect_agreement(frames_of_motion(size, frames, 0.6f, -0.4f, seed++, noise),
-                           {.frames = frames, .levels = 1, .iterations = 1, .rounds = rounds, .median = 0},
-                           device(), frames == 2 ? after_one_iteration : after_all);
+          expect_ridge_agreement(
+              frames_of_motion(size, frames, 0.6f, -0.4f, seed++, noise),
+              {.frames = frames, .levels = 1, .iterations = 1, .rounds = rounds, .median = 0}, device(),
+              frames == 2 ? after_one_iteration : after_all);
 }
 
 TEST_P(AdaptiveRidgeOracleTest, AgreesWithASpacing) {
   unsigned seed = 1;
-  for (const Size size : sizes)
+  for (const Size size : ridge_sizes)
     for (const float window : {1.0f, 1.6f})
       for (const float noise : {1.0f, 4.0f}) {
         AdaptiveRidge method{.levels = 1, .spacing = 2, .iterations = 1, .rounds = 1, .window = window};
         method.median = 0;
         // In a window of one or two pixels flow is hardly determined.
-        expect_agreement(frames_of_motion(size, 2, 0.6f, -0.4f, seed++, noise), method, device(),
-                         size.width < 9 ? after_all : after_one_iteration);
+        expect_ridge_agreement(frames_of_motion(size, 2, 0.6f, -0.4f, seed++, noise), method, device(),
+                               size.width < 9 ? after_all : after_one_iteration);
         method = {.spacing = 2, .iterations = 2, .rounds = 2, .window = window};
-        expect_agreement(frames_of_motion(size, 2, 0.6f, -0.4f, seed++, noise), method, device(), after_all);
+        expect_ridge_agreement(frames_of_motion(size, 2, 0.6f, -0.4f, seed++, noise), method, device(),
+                               after_all);
       }
 }
 
@@ -95,15 +97,15 @@ TEST_P(AdaptiveRidgeOracleTest, Agrees) {
   // A wide window and little shrinkage: without noise a level of a few pixels is hardly determined otherwise.
   const AdaptiveRidge wide{.rounds = 2, .window = 1.2f, .robust = 1, .shrinkage = 0.5f, .likeness = 7};
   unsigned seed = 1;
-  for (const Size size : sizes)
+  for (const Size size : ridge_sizes)
     for (const int frames : {2, 3, 5})
       for (const int median : {0, 3, 5})
         for (const float noise : {0.0f, 4.0f}) {
           AdaptiveRidge method = wide;
           method.frames = frames;
           method.median = median;
-          expect_agreement(frames_of_motion(size, frames, 0.6f, -0.4f, seed++, noise), method, device(),
-                           after_all);
+          expect_ridge_agreement(frames_of_motion(size, frames, 0.6f, -0.4f, seed++, noise), method, device(),
+                                 after_all);
         }
 }
 
@@ -112,8 +114,8 @@ TEST_P(AdaptiveRidgeOracleTest, AgreesWithPresets) {
   for (const Size size : {Size{33, 17}, Size{70, 40}})
     for (const auto& [name, method, help] : presets(AdaptiveRidge{}))
       for (const float noise : {1.0f, 4.0f})
-        expect_agreement(frames_of_motion(size, method.frames, 0.6f, -0.4f, seed++, noise), method, device(),
-                         after_all);
+        expect_ridge_agreement(frames_of_motion(size, method.frames, 0.6f, -0.4f, seed++, noise), method,
+                               device(), after_all);
 }
 
 /// Motion that stops, starts, or changes its speed: a part of the flow is that of two frames.
@@ -129,7 +131,7 @@ TEST_P(AdaptiveRidgeOracleTest, AgreesOnUnsteadyMotion) {
         for (const std::size_t i : order)
           images.push_back(std::move(moving(size, 9, speed, -0.5f * speed, seed)[i]));
         add_noise(images, 4, seed);
-        expect_agreement(images, {.frames = int(order.size())}, device(), after_all);
+        expect_ridge_agreement(images, {.frames = int(order.size())}, device(), after_all);
       }
 }
 
@@ -155,8 +157,8 @@ TEST_P(AdaptiveRidgeOracleTest, AgreesWithOtherParameters) {
                                .median = std::array{0, 3, 5}[random() % 3],
                                .max_residual = uniform(0.01, 0.2)};
     const Size size{integer(10, 80), integer(10, 80)};
-    expect_agreement(frames_of_motion(size, method.frames, uniform(-1, 1), uniform(-1, 1), 100 + i, 3),
-                     method, device(), after_all);
+    expect_ridge_agreement(frames_of_motion(size, method.frames, uniform(-1, 1), uniform(-1, 1), 100 + i, 3),
+                           method, device(), after_all);
   }
 }
 
@@ -165,7 +167,7 @@ TEST_P(AdaptiveRidgeOracleTest, AgreesOnAnAffineField) {
   std::vector<Image<float>> images;
   images.push_back(std::move(pair.frame0));
   images.push_back(std::move(pair.frame1));
-  expect_agreement(images, {}, device(), after_all);
+  expect_ridge_agreement(images, {}, device(), after_all);
 }
 
 TEST_P(AdaptiveRidgeOracleTest, AgreesWithNaNPixels) {
@@ -174,8 +176,8 @@ TEST_P(AdaptiveRidgeOracleTest, AgreesWithNaNPixels) {
       for (const int levels : {1, 2}) {
         auto images = frames_of_motion({70, 40}, count, 0.6f, -0.4f, 31, 4);
         images[std::size_t(bad)](33, 17) = std::numeric_limits<float>::quiet_NaN();
-        expect_agreement(images, {.frames = count, .levels = levels, .spacing = spacing}, device(),
-                         after_all);
+        expect_ridge_agreement(images, {.frames = count, .levels = levels, .spacing = spacing}, device(),
+                               after_all);
       }
 }
 
@@ -197,7 +199,8 @@ TEST_P(AdaptiveRidgeOracleTest, AgreesFromAStart) {
       const auto frames = as_frames(images);
       const FlowField& flow = estimator({.frames = frames, .start = start});
       const oracle::Flow same_start{oracle::grid_of(start.u), oracle::grid_of(start.v)};
-      expect_agreement(flow, oracle::adaptive_ridge(grids_of(images), method, same_start), method, after_all);
+      expect_ridge_agreement(flow, oracle::adaptive_ridge(grids_of(images), method, same_start), method,
+                             after_all);
     }
 }
 

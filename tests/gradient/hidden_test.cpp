@@ -8,7 +8,7 @@ namespace {
 
 constexpr float nan_value = std::numeric_limits<float>::quiet_NaN(),
                 infinite = std::numeric_limits<float>::infinity();
-constexpr Size some_sizes[] = {{1, 1}, {1, 40}, {40, 1}, {2, 3}, {33, 17}, {160, 90}, {600, 5}};
+constexpr Size hidden_sizes[] = {{1, 1}, {1, 40}, {40, 1}, {2, 3}, {33, 17}, {160, 90}, {600, 5}};
 
 struct Judgement {
   bool hidden;
@@ -38,7 +38,7 @@ Judgement judge(const HiddenCase& c, int x, int y) {
 
 TEST(HiddenPixels, AreThoseThatDoNotComeBack) {
   int all = 0, clear = 0, hidden = 0, unknown = 0;
-  for (const Size size : some_sizes)
+  for (const Size size : hidden_sizes)
     for (unsigned seed = 0; seed < 12; ++seed) {
       HiddenCase c(size, seed, false);
       for (std::size_t i = seed; i < c.back_u.size(); i += 29) c.back_u[i] = nan_value;
@@ -108,7 +108,7 @@ class HiddenOnTarget : public OnTarget {
 
 TEST_P(HiddenOnTarget, VisibleSeedsAreValid) {
   unsigned seed = 0;
-  for (const Size size : some_sizes)
+  for (const Size size : hidden_sizes)
     for (const int stride : {2, 4, 7})
       for (const int threads : {1, 2, 3}) {
         SCOPED_TRACE(testing::Message() << size.width << "x" << size.height << " stride " << stride);
@@ -121,7 +121,7 @@ TEST_P(HiddenOnTarget, VisibleSeedsAreValid) {
 TEST_P(HiddenOnTarget, HiddenPixelsAreFilled) {
   unsigned seed = 100;
   int hidden = 0, kept = 0;
-  for (const Size size : some_sizes)
+  for (const Size size : hidden_sizes)
     for (const int threads : {1, 2, 3}) {
       SCOPED_TRACE(testing::Message() << size.width << "x" << size.height);
       const HiddenCase c(size, ++seed);
@@ -197,7 +197,7 @@ Finished finished_with(Backend& backend, const FinishCase& c, const int* wanted,
 TEST_P(HiddenOnTarget, HiddenPixelsAreNotTrusted) {
   unsigned seed = 200;
   int hidden = 0, valid = 0, distrusted = 0;
-  for (const Size size : some_sizes)
+  for (const Size size : hidden_sizes)
     for (const int threads : {1, 2, 3}) {
       SCOPED_TRACE(testing::Message() << size.width << "x" << size.height);
       const FinishCase c(size, ++seed);

@@ -6,14 +6,13 @@
 #include "gradient/adaptive_ridge/fusion/fusion.hpp"
 #include "moving.hpp"
 #include "noise.hpp"
+#include "not_finite.hpp"
 #include "parafield/evaluation.hpp"
 #include "parafield/scenes.hpp"
 #include "tasks/on_device.hpp"
 
 namespace parafield {
 namespace {
-
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
 /// The three choices in float64, far from their thresholds.
 TEST(FusionOfFlow, TakesTheFlowThatTheDistanceSays) {

@@ -13,7 +13,7 @@
 namespace parafield {
 namespace {
 
-constexpr Size some_sizes[] = {{1, 1}, {1, 40}, {40, 1}, {2, 3}, {33, 17}, {90, 61}, {600, 5}};
+constexpr Size sharpened_sizes[] = {{1, 1}, {1, 40}, {40, 1}, {2, 3}, {33, 17}, {90, 61}, {600, 5}};
 
 /// Two colors and two motions that meet at about the same line, and noise on all of them.
 struct SharpenCase {
@@ -93,7 +93,7 @@ class SharpenOnTarget : public OnTarget {};
 
 TEST_P(SharpenOnTarget, AgreesWithItsOracle) {
   int medians = 0, clear = 0, moved = 0;
-  for (const Size size : some_sizes)
+  for (const Size size : sharpened_sizes)
     for (unsigned seed = 0; seed < 6; ++seed) {
       SCOPED_TRACE(testing::Message() << size.width << "x" << size.height << " seed " << seed);
       const SharpenCase c(size, seed);
@@ -135,7 +135,7 @@ TEST_P(SharpenOnTarget, AgreesWithItsOracle) {
 
 TEST_P(SharpenOnTarget, GivesTheSameBitsOnEveryTargetAndNumberOfThreads) {
   unsigned seed = 100;
-  for (const Size size : some_sizes) {
+  for (const Size size : sharpened_sizes) {
     SCOPED_TRACE(testing::Message() << size.width << "x" << size.height);
     const SharpenCase c(size, ++seed);
     const FlowValues expected = sharpened_on(reference_target(), c);

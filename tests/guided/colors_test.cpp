@@ -6,14 +6,13 @@
 #include "guided/support/features.hpp"
 #include "guided/tracks_on.hpp"
 #include "noise.hpp"
+#include "not_finite.hpp"
 #include "oracle/direct_interpolation.hpp"
 #include "parity.hpp"
 #include "steps/guarded_colors.hpp"
 
 namespace parafield {
 namespace {
-
-constexpr float nan_value = std::numeric_limits<float>::quiet_NaN();
 
 class GuidedColors : public OnTarget {};
 
@@ -95,8 +94,8 @@ TEST_P(GuidedColors, GatherFeatures) {
                     uniform(-3, 3)};
         if (i % 3 == 0) track.x = 0, track.y = float(size.height - 1);  // corners are inside
         if (i % 3 == 0 && i % 2) track.u = track.v = 0;
-        if (i % 20 == 1) track.u = nan_value;
-        if (i % 20 == 2) track.y = nan_value;
+        if (i % 20 == 1) track.u = nan;
+        if (i % 20 == 2) track.y = nan;
         if (i % 20 == 3) track.v = INFINITY;
         if (i % 20 == 4) track.x = -INFINITY;
         tracks.push_back(track);
@@ -112,7 +111,7 @@ TEST_P(GuidedColors, GatherFeatures) {
         std::memcpy(values.view().data, tracks.data(), sizeof(Track) * tracks.size());
         planes.clear();
         for (unsigned i = 0; i < 3; ++i) planes.emplace_back(size, 70 + i);
-        if (size.width > 30) planes[1].view()(10, 0) = nan_value;
+        if (size.width > 30) planes[1].view()(10, 0) = nan;
         GuardedColors colors(planes.data());
         std::vector<Movable*> all{&colors, &values, &records, &bounds, &found};
         for (Guarded& image : images) all.push_back(&image);

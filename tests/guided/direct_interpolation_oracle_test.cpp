@@ -11,13 +11,12 @@
 #include <limits>
 #include <random>
 
+#include "not_finite.hpp"
 #include "oracle/direct_interpolation.hpp"
 #include "parity.hpp"
 
 namespace parafield {
 namespace {
-
-constexpr float nan_value = std::numeric_limits<float>::quiet_NaN();
 
 struct Case {
   const char* name;
@@ -43,10 +42,10 @@ std::vector<Track> tracks_of(const Case& c, unsigned seed) {
       const int kind = i / 7 % 6;
       if (kind == 0) track.x = -0.01f - uniform(0, 5);
       if (kind == 1) track.y = float(c.size.height - 1) + uniform(0.01f, 5);
-      if (kind == 2) track.x = nan_value;
-      if (kind == 3) track.u = nan_value;
+      if (kind == 2) track.x = nan;
+      if (kind == 3) track.u = nan;
       if (kind == 4) track.v = std::numeric_limits<float>::infinity();
-      if (kind == 5) track = {nan_value, nan_value, nan_value, nan_value};
+      if (kind == 5) track = {nan, nan, nan, nan};
     }
     tracks.push_back(track);
   }

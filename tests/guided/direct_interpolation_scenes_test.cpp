@@ -103,7 +103,7 @@ std::vector<Image<float>> turned_images(Size size) {
   for (int i = 0; i < 2; ++i) images.emplace_back(size);
   for (int y = 0; y < size.height; ++y)
     for (int x = 0; x < size.width; ++x) {
-      const oracle::Point from = oracle::turned(back, x, y);
+      const oracle::Position from = oracle::turned(back, x, y);
       images[0](x, y) = float(texture(x, y));
       images[1](x, y) = float(texture(from.x, from.y));
     }
@@ -137,7 +137,7 @@ TEST_P(DirectInterpolationOfScenes, TheRotationIsTheSecondHypothesis) {
         int turned = 0, seen = 0;
         for (int y = 0; y < size.height; ++y)
           for (int x = 0; x < size.width; ++x) {
-            const oracle::Point to = oracle::turned(camera, x, y);
+            const oracle::Position to = oracle::turned(camera, x, y);
             if (without.valid(x, y) && fb_check == 0) {
               ASSERT_EQ(with.u(x, y), without.u(x, y)) << "the first hypothesis comes first";
               ASSERT_TRUE(with.valid(x, y));

@@ -2,19 +2,16 @@
 // Direct interpolation: input that it takes and refuses, and flow from chosen tracks.
 #include "oracle/direct_interpolation.hpp"
 
-#include <limits>
-
 #include "allocations.hpp"
 #include "guided/tracks_on.hpp"
 #include "moving.hpp"
 #include "noise.hpp"
+#include "not_finite.hpp"
 #include "on.hpp"
 #include "tasks/on_device.hpp"
 
 namespace parafield {
 namespace {
-
-constexpr float nan_value = std::numeric_limits<float>::quiet_NaN();
 
 using Tracks = std::vector<Track>;
 
@@ -76,7 +73,7 @@ int count_valid(const FlowField& flow) {
 }
 
 TEST_P(DirectInterpolationOn, NoTrackIsNoFlow) {
-  const Tracks none, unusable{{nan_value, 1, 1, 1}, {-1, 5, 1, 1}, {3, 60, 1, 1}, {3, 3, INFINITY, 0}};
+  const Tracks none, unusable{{nan, 1, 1, 1}, {-1, 5, 1, 1}, {3, 60, 1, 1}, {3, 3, INFINITY, 0}};
   for (const Tracks& tracks : {none, unusable})
     for (const auto& preset : presets(DirectInterpolation{})) {
       const FlowField flow = estimate(tracks, preset.method);
@@ -111,9 +108,9 @@ TEST_P(DirectInterpolationOn, TracksThatAreNotFiniteAreSkipped) {
   Tracks other = good;
   for (std::size_t i = 0; i < other.size(); ++i) other[i].u += float(i % 5);
   const FlowField expected = estimate(other);
-  const Track bad[] = {{nan_value, 5, 9, 9}, {5, nan_value, 9, 9}, {5, 5, nan_value, 9}, {5, 5, 9, nan_value},
-                       {INFINITY, 5, 9, 9},  {5, 5, INFINITY, 9},  {-0.01f, 5, 9, 9},    {5, -0.01f, 9, 9},
-                       {79.01f, 5, 9, 9},    {5, 59.01f, 9, 9}};
+  const Track bad[] = {{nan, 5, 9, 9},      {5, nan, 9, 9},      {5, 5, nan, 9},    {5, 5, 9, nan},
+                       {INFINITY, 5, 9, 9}, {5, 5, INFINITY, 9}, {-0.01f, 5, 9, 9}, {5, -0.01f, 9, 9},
+                       {79.01f, 5, 9, 9},   {5, 59.01f, 9, 9}};
   Tracks after = other, between = other;
   after.insert(after.end(), std::begin(bad), std::end(bad));
   EXPECT_EQ(difference(estimate(after), expected), 0);
@@ -164,11 +161,11 @@ TEST_P(DirectInterpolationOn, RefusesImpossibleCameras) {
   };
   expect({0, 0, 0, 0, 80, 40, 30}, {"focal lengths 0, 80 px"});
   expect({0, 0, 0, 80, -5, 40, 30}, {"focal lengths 80, -5 px"});
-  expect({0, 0, 0, nan_value, 80, 40, 30}, {"focal lengths nan, 80 px"});
+  expect({0, 0, 0, nan, 80, 40, 30}, {"focal lengths nan, 80 px"});
   expect({0, 0, 0, 80, INFINITY, 40, 30}, {"focal lengths 80, inf px"});
-  expect({0, 0, 0, 80, 80, nan_value, 30}, {"principal point (nan, 30)"});
+  expect({0, 0, 0, 80, 80, nan, 30}, {"principal point (nan, 30)"});
   expect({}, {"focal lengths 0, 0 px"});
-  expect({nan_value, 0, 0, 80, 80, 40, 30}, {"turn by (nan, 0, 0)", "at most pi"});
+  expect({nan, 0, 0, 80, 80, 40, 30}, {"turn by (nan, 0, 0)", "at most pi"});
   expect({0, 3.2f, 0, 80, 80, 40, 30}, {"turn by (0, 3.2, 0)", "at most pi"});
   expect({2, 2, 2, 80, 80, 40, 30}, {"turn by (2, 2, 2)"});
   EXPECT_EQ(refusal(DirectInterpolation{}, {}, CameraRotation{0, 3.1415f, 0, 80, 80, 40, 30}), "no error");

@@ -4,11 +4,11 @@
 #include <functional>
 
 #include "guided/color_test/color_test.hpp"
-#include "guided/color_test/color_test.hpp"
 #include "guided/features/tracks.hpp"
 #include "guided/support/features.hpp"
 #include "guided/tracks_on.hpp"
 #include "noise.hpp"
+#include "not_finite.hpp"
 #include "oracle/direct_interpolation.hpp"
 #include "parity.hpp"
 #include "steps/colors/colors.hpp"
@@ -17,7 +17,6 @@
 namespace parafield {
 namespace {
 
-constexpr float nan_value = std::numeric_limits<float>::quiet_NaN();
 constexpr Size step_sizes[] = {{1, 1}, {1, 9}, {9, 1}, {2, 3}, {7, 5}, {33, 17}, {101, 67}, {300, 20}};
 
 std::vector<Movable*> movable(std::vector<Guarded>& images) {
@@ -37,7 +36,7 @@ void fill_flow(Guarded& image, unsigned seed, bool gaps = true) {
   const Size size = image.view().size();
   for (int y = 0; y < size.height; ++y)
     for (int x = 0; x < size.width; ++x)
-      image.view()(x, y) = gaps && random() % 50 == 0 ? nan_value : float(random() % 1024) / 128 - 4;
+      image.view()(x, y) = gaps && random() % 50 == 0 ? nan : float(random() % 1024) / 128 - 4;
 }
 
 class GuidedSteps : public OnTarget {
@@ -66,7 +65,7 @@ TEST_P(GuidedSteps, TestColors) {
           std::vector<Guarded> images;
           for (unsigned i = 0; i < 6; ++i) images.emplace_back(size, 20 + i);
           for (unsigned i = 0; i < 2; ++i) fill_flow(images.emplace_back(size), 30 + i);
-          if (size.width > 50) images[1].view()(40, size.height / 2) = nan_value;
+          if (size.width > 50) images[1].view()(40, size.height / 2) = nan;
           return images;
         };
         std::vector<Guarded> before = inputs();
@@ -122,7 +121,7 @@ TEST_P(GuidedSteps, KeepBetter) {
       std::vector<Guarded> images;
       for (unsigned i = 0; i < 2; ++i) images.emplace_back(size, 40 + i);
       for (unsigned i = 0; i < 4; ++i) fill_flow(images.emplace_back(size), 50 + i, i >= 2);
-      if (size.width > 8) images[0].view()(4, size.height / 2) = nan_value;
+      if (size.width > 8) images[0].view()(4, size.height / 2) = nan;
       images.emplace_back(size);
       return images;
     };
@@ -145,7 +144,7 @@ TEST_P(GuidedSteps, KeepBetter) {
     const oracle::Grid gain = oracle::tabulate(size, [&](int x, int y) {
       const auto off = [&](std::size_t i) {
         const double u = before[i].view()(x, y), v = before[i + 1].view()(x, y);
-        if (std::isnan(u + v)) return double(nan_value);
+        if (std::isnan(u + v)) return double(nan);
         return std::abs(oracle::bilinear(frame1, x + u, y + v) - frame0(x, y));
       };
       const double value = off(2) - off(4);

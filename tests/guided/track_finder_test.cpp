@@ -7,13 +7,12 @@
 
 #include "guided/tracks_on.hpp"
 #include "noise.hpp"
+#include "not_finite.hpp"
 #include "parity.hpp"
 #include "textures.hpp"
 
 namespace parafield {
 namespace {
-
-constexpr float nan_value = std::numeric_limits<float>::quiet_NaN();
 
 /// Image of a texture that moved by (u, v). f(x, y, value) may change a gray value.
 template <class F>
@@ -226,7 +225,7 @@ TEST_P(TracksOnTarget, FlowSpreadsOverAnObjectFromWhereItIsSlow) {
 TEST_P(TracksOnTarget, PixelsThatAreNotFiniteHaveWeightZero) {
   const Size size{96, 72};
   const auto with_hole = [](int x, int y, float& value) {
-    if (x >= 40 && x < 44 && y >= 30 && y < 34) value = nan_value;
+    if (x >= 40 && x < 44 && y >= 30 && y < 34) value = nan;
   };
   for (const FeatureChoice choice : {FeatureChoice::even, FeatureChoice::corners})
     for (const bool first : {true, false}) {

@@ -15,7 +15,7 @@ namespace {
 using samples::bytes_of;
 
 StereoCalibration opencv(std::string_view text) {
-  return io::calibration_of(io::decode_opencv(bytes_of(text)));
+  return io::calibration_of(io::decode_yaml(bytes_of(text)));
 }
 StereoCalibration middlebury(std::string_view text) {
   EXPECT_TRUE(io::is_middlebury(bytes_of(text)));
@@ -143,15 +143,78 @@ TEST(Calibrations, Middleburys) {
   expect("0 0 1]", "0 0 2]", "cam0 should be a camera's matrix");
 }
 
+TEST(Calibrations, OfFisheyeLenses) {
+  std::string text =
+      replaced(samples::opencv_calibration(), "   rows: 1\n   cols: 5", "   rows: 4\n   cols: 1");
+  text = replaced(text, ",\n       -7.0e-04, 0.01 ]", ", -7.0e-04 ]");
+  text = replaced(text, "   rows: 8\n   cols: 1", "   rows: 4\n   cols: 1");
+  text = replaced(text, ", 0., 0.5, 0.25, 0.125 ]", " ]");
+  const StereoCalibration c = opencv(text);
+  EXPECT_EQ(
+      c.left.distortion,
+      (LensDistortion{.k1 = -0.28, .k2 = 0.09, .k3 = 0.0012, .k4 = -7e-4, .model = LensModel::fisheye}));
+  EXPECT_EQ(c.right.distortion.model, LensModel::fisheye);
+  EXPECT_NE(c.assumption.find("distortion_model"), std::string::npos);
+  for (const char* line : {"distortion_model: plumb_bob\n", "distortion_model: \"rational_polynomial\"\n",
+                           "fisheye_model: 0\n"}) {
+    EXPECT_EQ(opencv(text + line).left.distortion, (LensDistortion{-0.28, 0.09, 0.0012, -7e-4})) << line;
+    EXPECT_EQ(opencv(text + line).assumption, "");
+  }
+  for (const char* line :
+       {"distortion_model: equidistant\n", "distortion_model: 'fisheye'\n", "fisheye_model: 1\n"}) {
+    EXPECT_EQ(opencv(text + line).left, c.left) << line;
+    EXPECT_EQ(opencv(text + line).assumption, "");
+  }
+  expect_error(ErrorCode::format, "distortion_model cannot be 'thin_prism'; allowed: plumb_bob",
+               [&] { opencv(text + "distortion_model: thin_prism\n"); });
+  expect_error(ErrorCode::format, "D1 has 5 coefficients; a fisheye lens has 4",
+               [] { opencv(samples::opencv_calibration() + "distortion_model: fisheye\n"); });
+}
+
+TEST(Calibrations, OfRos) {
+  const Folder folder;
+  const auto left = folder.with("left.yaml", bytes_of(samples::ros_calibration(false))),
+             right = folder.with("right.yaml", bytes_of(samples::ros_calibration(true))),
+             message = folder.with("message.yaml", bytes_of(samples::ros_message()));
+  const LensDistortion lens{.k1 = 0.05, .k2 = -0.02, .k3 = 0.01, .k4 = -0.003, .model = LensModel::fisheye};
+  for (const StereoCalibration& c : {read_calibration(left, right), read_calibration(right, left)}) {
+    EXPECT_EQ(c.left, (CalibratedCamera{520, 522, 318.5, 243.25, lens}));
+    EXPECT_EQ(c.size, (Size{640, 480}));
+    EXPECT_EQ(c.rotation, (std::array<double, 9>{0.8, 0, -0.6, 0, 1, 0, 0.6, 0, 0.8}));
+    EXPECT_NEAR(c.translation[0], -0.12 * 0.8, 1e-15);
+    EXPECT_NEAR(c.translation[2], -0.12 * 0.6, 1e-15);
+    EXPECT_EQ(c.assumption, "");
+  }
+  const StereoCalibration mixed = read_calibration(message, right);
+  EXPECT_EQ(mixed.left.distortion, (LensDistortion{-0.28, 0.09, 0.0012, -7e-4, 0.01}));
+  EXPECT_EQ(mixed.right.distortion, lens);
+  expect_error(ErrorCode::format, "it needs a second one of the other camera",
+               [&] { read_calibration(left); });
+  expect_error(ErrorCode::format, "the same fourth column", [&] { read_calibration(left, message); });
+  const auto with = [&](std::string_view old, std::string_view text) {
+    return folder.with("changed.yaml", bytes_of(replaced(samples::ros_calibration(false), old, text)));
+  };
+  expect_error(ErrorCode::format, "lacks distortion_model",
+               [&] { read_calibration(with("distortion_model: equidistant\n", ""), right); });
+  expect_error(ErrorCode::format, "distortion_model cannot be 'omni'",
+               [&] { read_calibration(with("equidistant", "omni"), right); });
+  expect_error(ErrorCode::format, "the cameras have images of 320x480 and 640x480 px",
+               [&] { read_calibration(with("image_width: 640", "image_width: 320"), right); });
+}
+
 // Damage gives an Error of the format or values that are read, never anything else.
 TEST(Calibrations, DamagedAnywhere) {
-  for (const std::string& text : {samples::opencv_calibration(), samples::middlebury_calibration()}) {
-    const auto decode = [](const io::Bytes& bytes) {
+  for (const std::string& text : {samples::opencv_calibration(), samples::middlebury_calibration(),
+                                  samples::ros_calibration(true), samples::ros_message()}) {
+    const io::CalibrationParts left = text.find("!!opencv") == text.npos && !io::is_middlebury(bytes_of(text))
+                                          ? io::decode_yaml(bytes_of(samples::ros_calibration(false)))
+                                          : io::CalibrationParts{};
+    const auto decode = [&](const io::Bytes& bytes) {
       try {
         if (io::is_middlebury(bytes))
           io::decode_middlebury(bytes);
         else
-          io::calibration_of(io::decode_opencv(bytes));
+          io::calibration_of(io::decode_yaml(bytes), left);
       } catch (const Error& error) {
         EXPECT_EQ(int(error.code()), int(ErrorCode::format)) << error.what();
       }
@@ -194,6 +257,13 @@ TEST(Depths, AreWrittenByExtension) {
   EXPECT_EQ(values[2], 0);
   EXPECT_EQ(values[3], 0);
   EXPECT_EQ(values[4], 65535);
+  // Of 1.2344, 70 and 65.535, the depth of 70 does not fit; in whole units 1.2344 and 65.535 are coarse.
+  EXPECT_EQ(write_depth(folder / "z.png", depth), (DepthLoss{3, 1, 0})) << "millimeters";
+  EXPECT_EQ(write_depth(folder / "z.png", depth, 1), (DepthLoss{3, 0, 3}));
+  EXPECT_EQ(write_depth(folder / "z.png", depth, 0.01f), (DepthLoss{3, 1, 2}));
+  EXPECT_EQ(write_depth(folder / "z.npy", depth), DepthLoss{});
+  EXPECT_EQ(depth_scale_of(0.12), 1000);
+  EXPECT_EQ(depth_scale_of(193.5), 1);
 #endif
   expect_error(ErrorCode::invalid_argument, "depths are not written as '.jpg' files; use .pfm, .npy or .png",
                [&] { write_depth(folder / "z.jpg", depth); });

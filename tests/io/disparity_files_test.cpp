@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <cmath>
-#include <limits>
 
 #include "core/fail.hpp"
 #include "io/folder.hpp"
 #include "io/formats.hpp"
 #include "io/samples.hpp"
+#include "not_finite.hpp"
 #include "parafield/io.hpp"
 #include "support.hpp"
 
@@ -13,9 +13,6 @@ namespace parafield {
 namespace {
 
 using samples::npy_header;
-
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-constexpr float infinity = std::numeric_limits<float>::infinity();
 
 /// Multiples of 1/256 px, which KITTI's format holds exactly.
 DisparityField some_field(Size size) {

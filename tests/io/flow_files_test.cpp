@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include <cmath>
-#include <limits>
 
 #include "io/folder.hpp"
 #include "io/formats.hpp"
 #include "io/samples.hpp"
+#include "not_finite.hpp"
 #include "parafield/io.hpp"
 
 namespace parafield {
 namespace {
-
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
 /// Multiples of 1/64 px, which KITTI's format holds exactly.
 FlowField some_flow(Size size) {
@@ -36,6 +34,22 @@ TEST(Flo, HandMadeFile) {
   EXPECT_EQ(flow.valid(0, 1), 0);
   EXPECT_EQ(flow.valid(1, 1), 0);
   EXPECT_FALSE(flow.confidence);
+}
+
+TEST(Flo, IsReadInEitherByteOrder) {
+  auto bytes = samples::flo(2, 1, {1, -2.5f, 3, 1e10f});
+  const FlowField little = io::decode_flow(bytes);
+  for (std::size_t i = 0; i < bytes.size(); i += 4) std::reverse(&bytes[i], &bytes[i] + 4);
+  const FlowField big = io::decode_flow(bytes);
+  ASSERT_EQ(big.size(), little.size());
+  for (const int x : {0, 1}) {
+    EXPECT_EQ(big.u(x, 0), little.u(x, 0));
+    EXPECT_EQ(big.v(x, 0), little.v(x, 0));
+    EXPECT_EQ(big.valid(x, 0), little.valid(x, 0));
+  }
+  bytes.pop_back();
+  expect_error(ErrorCode::format, "2x1 pixels need 28 bytes, the file has 27",
+               [&] { io::decode_flow(bytes); });
 }
 
 TEST(Flo, RoundTrips) {

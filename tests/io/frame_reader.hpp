@@ -11,10 +11,10 @@ namespace parafield {
 /// Reads the frames of a file one after the other. Errors name it.
 class FrameReader {
  public:
-  explicit FrameReader(const std::filesystem::path& path, const std::string& variable = {})
+  explicit FrameReader(const std::filesystem::path& path, const io::NetcdfChoice& choice = {})
       : name_(path == "-" ? "standard input" : path),
         bytes_(io::naming(name_, [&] { return io::ByteStream(path); })),
-        frames_(bytes_, variable) {}
+        frames_(bytes_, choice) {}
 
   std::optional<FrameBuffer> next() {
     return io::naming(name_, [&] { return frames_.next(); });

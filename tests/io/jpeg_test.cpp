@@ -9,7 +9,6 @@
 namespace parafield {
 namespace {
 
-using jpeg_bytes::Header;
 using samples::jpeg;
 
 int at(const FrameBuffer& frame, int x, int y, int c = 0) {
@@ -17,7 +16,7 @@ int at(const FrameBuffer& frame, int x, int y, int c = 0) {
 }
 
 /// Expects the blocks of samples::jpeg.
-void expect_pixels(const FrameBuffer& frame, const Header& header) {
+void expect_pixels(const FrameBuffer& frame, const jpeg_bytes::Header& header) {
   ASSERT_EQ(frame.size(), (Size{header.width, header.height}));
   ASSERT_EQ(frame.format(), header.channels == 1 ? PixelFormat::gray_u8 : PixelFormat::rgb_u8);
   for (int y = 0; y < header.height; ++y)
@@ -31,7 +30,7 @@ TEST(Jpeg, HandMadeFiles) {
   for (const bool progressive : {false, true})
     for (const int channels : {1, 3})
       for (const Size size : {Size{1, 1}, Size{8, 8}, Size{9, 8}, Size{7, 17}, Size{50, 30}}) {
-        const Header header{size.width, size.height, channels, progressive};
+        const jpeg_bytes::Header header{size.width, size.height, channels, progressive};
         expect_pixels(io::decode_frame(jpeg(header)), header);
       }
 }
@@ -73,7 +72,7 @@ TEST(Jpeg, FramesThatAreTooLargeAreNotWritten) {
 }
 
 TEST(Jpeg, SubsampledColor) {
-  const Header header{32, 16, 3, false, 2};
+  const jpeg_bytes::Header header{32, 16, 3, false, 2};
   const samples::Bytes file =
       jpeg_bytes::file(header, [](int x, int y, int c) { return c == 0 ? 16 * x + y : 77; });
   const FrameBuffer frame = io::decode_frame(file);
@@ -132,7 +131,7 @@ void expect_turned(const FrameBuffer& frame, const FrameBuffer& stored, int orie
 
 TEST(Jpeg, AreTurnedAsExifSays) {
   for (const int channels : {1, 3}) {
-    const Header header{27, 18, channels};
+    const jpeg_bytes::Header header{27, 18, channels};
     const FrameBuffer stored = io::decode_frame(jpeg(header));
     for (const bool big_endian : {false, true})
       for (int orientation = 1; orientation <= 8; ++orientation) {
@@ -164,7 +163,7 @@ TEST(Jpeg, DamagedExifIsIgnored) {
 }
 
 TEST(Jpeg, OtherKindsAreNamed) {
-  const auto expect = [](const Header& header, std::string_view part) {
+  const auto expect = [](const jpeg_bytes::Header& header, std::string_view part) {
     expect_error(ErrorCode::unsupported, part, [&] { io::decode_frame(jpeg(header)); });
   };
   expect({8, 8, 4}, "CMYK");
@@ -179,7 +178,7 @@ TEST(Jpeg, DamageIsNamed) {
     expect_error(ErrorCode::format, part, [&] { io::decode_frame(bytes); });
   };
   const samples::Bytes sound = jpeg({50, 30, 3});
-  for (const std::size_t count : {std::size_t(3), std::size_t(30), sound.size() / 2, sound.size() - 1})
+  for (const std::size_t count : {std::size_t(3), std::size_t(30), sound.size() / 2, sound.size() - 4})
     expect({sound.begin(), sound.begin() + std::ptrdiff_t(count)},
            "it ends at byte " + std::to_string(count));
   samples::Bytes damaged = sound;
@@ -193,8 +192,37 @@ TEST(Jpeg, DamageIsNamed) {
   expect({0xff, 0xd8, 0xff, 0xd9}, "damaged JPEG file: JPEG datastream contains no image");
 }
 
+TEST(Jpeg, WithoutItsEndMarkerAFileIsReadWithANote) {
+  const Folder folder;
+  std::string note;
+  for (const int channels : {1, 3}) {
+    const Header header{50, 30, channels};
+    samples::Bytes file = jpeg(header);
+    EXPECT_EQ(io::note_jpeg(file), "");
+    for (const int missing : {1, 2}) {
+      file.pop_back();
+      expect_pixels(read_frame(folder.with("a.jpg", file), &note), header);
+      EXPECT_TRUE(note.ends_with("a.jpg: its end marker (EOI) is missing; all pixels are there"))
+          << missing << note;
+    }
+  }
+  // Wherever a file is cut, the pixels are those of the whole, or it is an error.
+  for (const bool progressive : {false, true}) {
+    const Header header{40, 24, 3, progressive};
+    const samples::Bytes file = jpeg(header);
+    for (std::size_t count = 4; count < file.size(); ++count) {
+      SCOPED_TRACE(count);
+      try {
+        expect_pixels(io::decode_frame({file.begin(), file.begin() + std::ptrdiff_t(count)}), header);
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::format);
+      }
+    }
+  }
+}
+
 TEST(Jpeg, FilesOfWebcamsAreRead) {
-  const Header header{20, 20};
+  const jpeg_bytes::Header header{20, 20};
   samples::Bytes file = jpeg(header);
   file.insert(file.end() - 2, 2, 0);  // before the end of the image
   file.insert(file.end(), 100, 7);    // and after it
@@ -218,7 +246,7 @@ TEST(Jpeg, BombsAreRefused) {
   expect_error(ErrorCode::unsupported, "65500x65500 pixels is too large: at most 536870912",
                [&] { io::decode_frame(file); });
 
-  Header header{16, 16, 1, true};
+  jpeg_bytes::Header header{16, 16, 1, true};
   header.refinements = 98;  // with the first two: 100
   expect_pixels(io::decode_frame(jpeg(header)), header);
   ++header.refinements;

@@ -17,6 +17,7 @@ enum Type { byte_type = 1, char_type = 2, short_type = 3, int_type = 4, float_ty
 struct Attribute {
   std::string name;
   std::variant<std::string, std::vector<double>> value;
+  Type type = Type(0);  ///< of numbers; 0: the variable's, of scale_factor and add_offset double
 };
 struct Variable {
   std::string name;
@@ -77,7 +78,7 @@ inline Bytes file(const std::vector<Dimension>& dimensions, const std::vector<Va
       append(bytes, variable.dimensions.size(), 4);
       for (const std::uint32_t dimension : variable.dimensions) append(bytes, dimension, 4);
       append_list(bytes, 12, variable.attributes.size());
-      for (const auto& [name, value] : variable.attributes) {
+      for (const auto& [name, value, given] : variable.attributes) {
         append_name(bytes, name);
         if (const auto* const text = std::get_if<std::string>(&value)) {
           append(bytes, char_type, 4);
@@ -85,7 +86,8 @@ inline Bytes file(const std::vector<Dimension>& dimensions, const std::vector<Va
           continue;
         }
         const auto& numbers = std::get<std::vector<double>>(value);
-        const Type type = name == "scale_factor" || name == "add_offset" ? double_type : variable.type;
+        const bool scales = name == "scale_factor" || name == "add_offset";
+        const Type type = given != 0 ? given : scales ? double_type : variable.type;
         append(bytes, type, 4);
         append(bytes, numbers.size(), 4);
         for (const double number : numbers) append_value(bytes, type, number);

@@ -26,8 +26,9 @@ class NetCdf : public ::testing::Test {
     return folder / name;
   }
   /// All values of all frames.
-  std::vector<float> read(const std::filesystem::path& path, const std::string& variable = {}) const {
-    FrameReader reader(path, variable);
+  std::vector<float> read(const std::filesystem::path& path, const std::string& variable = {},
+                          const std::string& level = {}) const {
+    FrameReader reader(path, {variable, level});
     std::vector<float> values;
     while (const std::optional<FrameBuffer> frame = reader.next()) {
       EXPECT_EQ(frame->format(), PixelFormat::gray_f32);
@@ -38,9 +39,10 @@ class NetCdf : public ::testing::Test {
     }
     return values;
   }
-  std::string error(const std::filesystem::path& path, const std::string& variable = {}) const {
+  std::string error(const std::filesystem::path& path, const std::string& variable = {},
+                    const std::string& level = {}) const {
     try {
-      read(path, variable);
+      read(path, variable, level);
     } catch (const Error& error) {
       return error.what();
     }

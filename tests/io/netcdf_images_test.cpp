@@ -4,13 +4,12 @@
 #include <thread>
 
 #include "io/netcdf_files.hpp"
+#include "not_finite.hpp"
 
 namespace parafield {
 namespace {
 
 using namespace netcdf_bytes;
-
-const float nan = std::nanf("");
 
 /// Dimensions of two images of 3x4 pixels (rows x columns).
 const std::vector<Dimension> two_images = {{"time", 2}, {"y", 3}, {"x", 4}};
@@ -73,25 +72,23 @@ TEST_F(NetCdf, PackedAndMissingValues) {
 
 TEST_F(NetCdf, TheVariableIsFoundOrNamed) {
   const std::vector<Dimension> dimensions = {{"y", 3}, {"x", 4}, {"ends", 2}};
-  const std::vector<double> values = counted(12);
-  const std::vector<Variable> others = {{"lat", {0, 1}, float_type, values, {{"units", "degrees_north"}}},
-                                        {"DQF", {0, 1}, byte_type, values, {{"flag_meanings", "good bad"}}},
-                                        {"bounds", {0, 2}, float_type, counted(6)}};
+  const std::vector<double> values = counted(12), north_first(values.rbegin(), values.rend());
+  const std::vector<Variable> others = {
+      {"lat", {0, 1}, float_type, north_first, {{"units", "degrees_north"}}},
+      {"DQF", {0, 1}, byte_type, values, {{"flag_meanings", "good bad"}}},
+      {"bounds", {0, 2}, float_type, counted(6)}};
   std::vector<Variable> variables = others;
-  EXPECT_NE(error(saved(file(dimensions, variables)))
-                .find("a NetCDF file without a variable of images; groups in it are not searched"),
+  EXPECT_NE(error(saved(file(dimensions, variables))).find("a NetCDF file without a variable of images"),
             std::string::npos);
   variables.push_back({"C13", {0, 1}, float_type, values});
   expect_same(read(saved(file(dimensions, variables))), {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
   variables.push_back({"C02", {0, 1}, float_type, counted(12, 100)});
   const auto path = saved(file(dimensions, variables));
-  EXPECT_NE(error(path).find("several variables; name one of them: C13, C02"), std::string::npos);
+  EXPECT_NE(error(path).find("several variables; name one of them (option variable): C13, C02"),
+            std::string::npos);
   EXPECT_EQ(read(path, "C02")[0], 100);
   EXPECT_NE(error(path, "C14").find("without images in the variable C14; it has C13, C02"),
             std::string::npos);
-  const auto deep = saved(file({{"time", 2}, {"level", 2}, {"y", 3}, {"x", 3}},
-                               {{"image", {0, 1, 2, 3}, byte_type, counted(36)}}));
-  EXPECT_NE(error(deep).find("images have rows, columns and, before them, time"), std::string::npos);
   const auto flat = saved(file({{"band", 1}, {"time", 2}, {"y", 3}, {"x", 3}},
                                {{"image", {0, 1, 2, 3}, byte_type, counted(18)}}));
   EXPECT_EQ(read(flat)[17], 17);
@@ -106,7 +103,7 @@ TEST_F(NetCdf, TheNorthernmostRowComesFirst) {
   EXPECT_EQ(first("standard_name", "latitude", {10, 11, 12}), 8);
   EXPECT_EQ(first("standard_name", "projection_y_coordinate", {10, 11, 12}), 8);
   EXPECT_EQ(first("units", "degrees_north", {12, 11, 10}), 0);
-  EXPECT_EQ(first("units", "1", {10, 11, 12}), 0) << "a number of rows";
+  EXPECT_EQ(first("units", "1", {10, 11, 12}), 8) << "known by its name";
   const auto packed = [&](double scale) {  // as the coordinates of GOES-R
     return read(saved(file({{"y", 3}, {"x", 4}}, {{"y",
                                                    {0},
@@ -131,21 +128,160 @@ TEST_F(NetCdf, UnitsOfPlacesHaveSeveralSpellings) {
         << unit;
 }
 
-TEST_F(NetCdf, OtherOrdersOfDimensionsAreErrors) {
+TEST_F(NetCdf, OrdersOfDimensionsDoNotMatter) {
   const Variable time{"time", {0}, double_type, {0, 1, 2}, {{"units", "minutes since 2020-01-01"}}},
       lat{"lat", {1}, double_type, {10, 11, 12}, {{"units", "degrees_north"}}},
       lon{"lon", {2}, double_type, {1, 2, 3}, {{"units", "degrees_east"}}};
+  // The value at (time, lat, lon) is 100 time + 10 lat + lon.
   const auto of = [&](std::vector<std::uint32_t> order) {
-    return saved(file({{"time", 3}, {"lat", 3}, {"lon", 3}},
-                      {time, lat, lon, {"rain", std::move(order), float_type, counted(27)}}));
+    std::vector<double> values;
+    std::uint32_t at[3];
+    for (at[order[0]] = 0; at[order[0]] < 3; ++at[order[0]])
+      for (at[order[1]] = 0; at[order[1]] < 3; ++at[order[1]])
+        for (at[order[2]] = 0; at[order[2]] < 3; ++at[order[2]])
+          values.push_back(100 * at[0] + 10 * at[1] + at[2]);
+    return read(saved(
+        file({{"time", 3}, {"lat", 3}, {"lon", 3}}, {time, lat, lon, {"rain", order, float_type, values}})));
   };
-  EXPECT_EQ(error(of({0, 1, 2})), "");
+  const std::vector<float> expected = of({0, 1, 2});
+  ASSERT_EQ(expected.size(), 27u);
+  EXPECT_EQ(expected[0], 20);  // the north is up
+  EXPECT_EQ(expected[9], 120);
+  for (const std::vector<std::uint32_t>& order :
+       {std::vector<std::uint32_t>{0, 2, 1}, {1, 2, 0}, {1, 0, 2}, {2, 1, 0}, {2, 0, 1}})
+    expect_same(of(order), expected);
+}
+
+TEST_F(NetCdf, AxesAreKnownByName) {
+  const auto image = [&](const char* rows, const char* columns, std::vector<double> values,
+                         bool turned = false) {
+    const std::uint32_t first = turned, second = !turned;
+    return read(saved(file({{rows, 3}, {columns, 3}}, {{rows, {0}, double_type, std::move(values)},
+                                                       {"image", {first, second}, float_type, counted(9)}})));
+  };
+  for (const auto& [rows, columns] :
+       {std::pair("lat", "lon"), std::pair("latitude", "longitude"), std::pair("Lat_0", "Lon_0"),
+        std::pair("rlat", "rlon"), std::pair("y", "x"), std::pair("nlat", "nlon")}) {
+    EXPECT_EQ(image(rows, columns, {10, 11.5, 13})[0], 6) << rows;
+    EXPECT_EQ(image(rows, columns, {13, 11.5, 10})[0], 0) << rows;
+    expect_same(image(rows, columns, {13, 11.5, 10}, true), {0, 3, 6, 1, 4, 7, 2, 5, 8});
+  }
+  EXPECT_EQ(image("y", "x", {0, 1, 2})[0], 0) << "numbers of pixels";
+  EXPECT_EQ(image("lat", "lon", {0, 1, 2})[0], 6);
+  // Coordinates under another name than the dimension's, and coordinates of each pixel.
+  EXPECT_EQ(read(saved(file({{"south", 3}, {"west", 3}}, {{"latitude", {0}, double_type, {1, 2, 3}},
+                                                          {"image", {0, 1}, float_type, counted(9)}})))[0],
+            6);
+  EXPECT_EQ(
+      read(saved(file({{"south_north", 3}, {"west_east", 3}},
+                      {{"XLAT", {0, 1}, float_type, {1, 1, 1, 2, 2, 2, 3, 3, 3}, {{"units", "degree_north"}}},
+                       {"image", {0, 1}, float_type, counted(9)}})))[0],
+      6);
+  // Longitudes that fall from the left to the right; they jump at the date line.
+  const auto longitudes = [&](std::vector<double> values) {
+    return read(saved(file({{"lat", 3}, {"lon", 4}}, {{"lon", {1}, double_type, std::move(values)},
+                                                      {"image", {0, 1}, float_type, counted(12)}})))[0];
+  };
+  EXPECT_EQ(longitudes({40, 30, 20, 10}), 3);
+  EXPECT_EQ(longitudes({170, -180, -170, -160}), 0);
+}
+
+TEST_F(NetCdf, ImagesComeInOrderOfTime) {
+  const auto first = [&](std::vector<double> times) {
+    const std::vector<float> values =
+        read(saved(file({{"time", 3}, {"y", 3}, {"x", 3}}, {{"time", {0}, double_type, std::move(times)},
+                                                            {"image", {0, 1, 2}, byte_type, counted(27)}})));
+    return std::vector<float>{values[0], values[9], values[18]};
+  };
+  expect_same(first({0, 5, 10}), {0, 9, 18});
+  expect_same(first({10, 5, 0}), {18, 9, 0});
+  expect_same(first({5, 10, 0}), {18, 0, 9});
+  EXPECT_THROW(first({5, 5, 0}), Error);
+  EXPECT_THROW(first({5, NAN, 0}), Error);
+}
+
+TEST_F(NetCdf, AnAxisThatIsNotTimeNeedsAChoice) {
+  for (const char* name : {"level", "lev", "band", "z", "member", "strange"}) {
+    const auto path =
+        saved(file({{name, 3}, {"y", 3}, {"x", 3}}, {{"image", {0, 1, 2}, byte_type, counted(27)}}));
+    EXPECT_NE(error(path).find("image has 3 images along " + std::string(name) +
+                               ", which is not a time axis; the option level chooses one (1 to 3), and '"),
+              std::string::npos)
+        << error(path);
+    EXPECT_EQ(read(path, "", "2").size(), 9u);
+    EXPECT_EQ(read(path, "", "2")[0], 9);
+    EXPECT_EQ(read(path, "", std::string(name) + "=3")[0], 18);
+    EXPECT_EQ(read(path, "", std::string(name) + "=all").size(), 27u);
+    EXPECT_NE(error(path, "", "4").find("has no '4'; it has 1 to 3"), std::string::npos);
+    EXPECT_NE(error(path, "", "other=1")
+                  .find("names the axis 'other'; the images have " + std::string(name) + ", y, x"),
+              std::string::npos);
+  }
+  const auto deep = saved(file({{"time", 2}, {"plev", 2}, {"lat", 3}, {"lon", 3}},
+                               {{"plev", {1}, double_type, {850, 500}, {{"units", "hPa"}}},
+                                {"image", {0, 1, 2, 3}, byte_type, counted(36)}}));
   EXPECT_NE(
-      error(of({0, 2, 1}))
-          .find("the variable rain is by time, lon, lat; images are by time, latitude (rows) and longitude"),
-      std::string::npos);
-  EXPECT_NE(error(of({1, 2, 0})).find("the variable rain is by lat, lon, time;"), std::string::npos);
-  EXPECT_NE(error(of({1, 0, 2})).find("the variable rain is by lat, time, lon;"), std::string::npos);
+      error(deep).find("image has 2 images along plev, which is not a time axis; the option level chooses "
+                       "one (850, 500), and 'plev=all' treats the axis as time"),
+      std::string::npos)
+      << error(deep);
+  EXPECT_EQ(read(deep, "", "500")[0], 9);
+  EXPECT_EQ(read(deep, "", "plev=850")[9], 18);
+  EXPECT_EQ(read(deep, "", "plev=850").size(), 18u);
+  const auto unnamed =
+      saved(file({{"dim_0", 2}, {"dim_1", 3}, {"dim_2", 3}}, {{"image", {0, 1, 2}, byte_type, counted(18)}}));
+  EXPECT_EQ(read(unnamed).size(), 18u);
+}
+
+TEST_F(NetCdf, MissingValuesInAnyForm) {
+  const std::vector<Dimension> plane = {{"y", 3}, {"x", 3}};
+  const auto of = [&](Type type, std::vector<double> values, std::vector<Attribute> attributes) {
+    return read(saved(file(plane, {{"image", {0, 1}, type, std::move(values), std::move(attributes)}})));
+  };
+  using Numbers = std::vector<double>;
+  const Numbers tenths = {1, 2, 3, 4, -9999.9, 6, 7, 8, 9};
+  const std::vector<float> without = {1, 2, 3, 4, nan, 6, 7, 8, 9};
+  expect_same(of(float_type, tenths, {{"missing_value", Numbers{-9999.9}, double_type}}), without);
+  for (const char* text : {"-9999.9", " -9999.9f", "-9999.9, 100"})
+    expect_same(of(float_type, tenths, {{"missing_value", text}}), without);
+  const Numbers whole = {1, 2, 3, 4, -999, 6, 7, 8, 9};
+  expect_same(of(short_type, whole, {{"missing_value", Numbers{-999}, double_type}}), without);
+  expect_same(of(int_type, whole, {{"_FillValue", "-999"}}), without);
+  expect_same(of(byte_type, {1, 2, 3, 4, -1, 6, 7, 8, 9},
+                 {{"_Unsigned", "true"}, {"missing_value", Numbers{255}, short_type}}),
+              without);
+  // The library's own values where nothing was written; all values of bytes are valid.
+  expect_same(of(short_type, {1, 2, 3, 4, -32767, 6, 7, 8, 9}, {}), without);
+  expect_same(of(int_type, {1, 2, 3, 4, -2147483647, 6, 7, 8, 9}, {}), without);
+  expect_same(of(float_type, {1, 2, 3, 4, 9.969209968386869e+36, 6, 7, 8, 9}, {}), without);
+  expect_same(of(short_type, {1, 2, 3, 4, -32767, 6, 7, 8, 9}, {{"_FillValue", Numbers{9}}}),
+              {1, 2, 3, 4, -32767, 6, 7, 8, nan});
+  EXPECT_EQ(of(byte_type, {1, 2, 3, 4, -127, 6, 7, 8, 9}, {})[4], -127);
+  // A limit of the unpacked values' type is one of unpacked values.
+  const Attribute scale{"scale_factor", Numbers{0.5}}, offset{"add_offset", Numbers{10}};
+  const Numbers stored = {0, 1, 2, 3, 100, 5, 6, 7, 8};
+  expect_same(of(short_type, stored, {scale, offset, {"valid_range", Numbers{10, 20}, double_type}}),
+              {10, 10.5f, 11, 11.5f, nan, 12.5f, 13, 13.5f, 14});
+  expect_same(of(short_type, stored, {scale, offset, {"valid_max", Numbers{20}, float_type}}),
+              {10, 10.5f, 11, 11.5f, nan, 12.5f, 13, 13.5f, 14});
+  expect_same(of(short_type, stored, {scale, offset, {"valid_range", Numbers{1, 20}}}),
+              {nan, 10.5f, 11, 11.5f, nan, 12.5f, 13, 13.5f, 14});
+  expect_same(of(short_type, stored, {scale, offset, {"missing_value", Numbers{10.5}, double_type}}),
+              {10, nan, 11, 11.5f, 60, 12.5f, 13, 13.5f, 14});
+}
+
+TEST_F(NetCdf, UnsignedInAnySpelling) {
+  for (const char* spelling : {"true", "TRUE", "True", "1"})
+    for (const auto& [type, count] :
+         {std::pair(byte_type, 256.0), std::pair(short_type, 65536.0), std::pair(int_type, 4294967296.0)})
+      expect_same(read(saved(file({{"y", 4}, {"x", 5}},
+                                  {{"image",
+                                    {0, 1},
+                                    type,
+                                    {-1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, -9},
+                                    {{"_Unsigned", spelling}}}}))),
+                  {float(count - 1), 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18,
+                   float(count - 9)});
 }
 
 /// A NetCDF-4 file of an image of 3x4 pixels, whose first row is the southernmost one. Its attributes are
@@ -179,6 +315,43 @@ TEST_F(NetCdf, NothingIsPrintedInOtherThreads) {
   ::testing::internal::CaptureStderr();
   for (int i = 0; i < 2; ++i) std::thread([&] { read(path); }).join();
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+}
+
+/// A NetCDF-4 file with the images a/rain, b/rain and b/snow.
+bool write_with_groups(const std::filesystem::path& path) {
+  int id = 0, y = 0, x = 0;
+  if (!call_netcdf("nc_create", path.c_str(), 0x1000, &id) ||
+      !call_netcdf("nc_def_dim", id, "y", std::size_t(3), &y) ||
+      !call_netcdf("nc_def_dim", id, "x", std::size_t(3), &x))
+    return false;
+  const int sides[] = {y, x};
+  float first = 0;
+  for (const auto& [group, names] :
+       {std::pair("a", std::vector{"rain"}), std::pair("b", std::vector{"rain", "snow"})}) {
+    int inner = 0, variable = 0;
+    if (!call_netcdf("nc_def_grp", id, group, &inner)) return false;
+    for (const char* name : names) {
+      float values[9];
+      std::iota(values, values + 9, first);
+      first += 10;
+      if (!call_netcdf("nc_def_var", inner, name, 5, 2, &sides[0], &variable) ||
+          !call_netcdf("nc_put_var_float", inner, variable, &values[0]))
+        return false;
+    }
+  }
+  return call_netcdf("nc_close", id);
+}
+
+TEST_F(NetCdf, GroupsAreSearched) {
+  const auto path = folder / "groups.nc";
+  if (!write_with_groups(path)) GTEST_SKIP() << "libnetcdf.so is not found or writes no NetCDF-4";
+  EXPECT_NE(error(path).find("name one of them (option variable): a/rain, b/rain, b/snow"),
+            std::string::npos);
+  EXPECT_NE(error(path, "rain").find("name one of them (option variable): a/rain, b/rain"),
+            std::string::npos);
+  EXPECT_EQ(read(path, "a/rain")[0], 0);
+  EXPECT_EQ(read(path, "/b/rain")[0], 10);
+  EXPECT_EQ(read(path, "snow")[0], 20);
 }
 
 TEST_F(NetCdf, DamagedFilesAreErrors) {

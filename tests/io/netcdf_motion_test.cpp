@@ -6,11 +6,10 @@
 #include <cstdlib>
 
 #include "io/netcdf_files.hpp"
+#include "not_finite.hpp"
 
 namespace parafield {
 namespace {
-
-const float nan = std::nanf("");
 
 FlowField flow_field(Size size) {
   FlowField flow(size);

@@ -67,7 +67,7 @@ TEST(Npy, FlowIsWrittenAsNumpyDoes) {
 
 /// All values, row by row.
 template <class T>
-std::vector<double> values(const FrameBuffer& frame) {
+std::vector<double> doubles_of(const FrameBuffer& frame) {
   std::vector<double> all;
   for (int y = 0; y < frame.size().height; ++y)
     for (int i = 0; i < frame.size().width * channels(frame.format()); ++i)
@@ -85,11 +85,11 @@ TEST(Npy, Frames) {
   FrameBuffer frame = io::decode_frame(npy(npy_header("|u1", "(2, 3)"), {0, 1, 2, 253, 254, 255}));
   ASSERT_EQ(frame.size(), (Size{3, 2}));
   ASSERT_EQ(frame.format(), PixelFormat::gray_u8);
-  EXPECT_EQ(values<std::uint8_t>(frame), (std::vector<double>{0, 1, 2, 253, 254, 255}));
+  EXPECT_EQ(doubles_of<std::uint8_t>(frame), (std::vector<double>{0, 1, 2, 253, 254, 255}));
   frame = io::decode_frame(npy(npy_header("|u1", "(1, 2, 3)"), {0, 1, 2, 253, 254, 255}));
   ASSERT_EQ(frame.size(), (Size{2, 1}));
   ASSERT_EQ(frame.format(), PixelFormat::rgb_u8);
-  EXPECT_EQ(values<std::uint8_t>(frame), (std::vector<double>{0, 1, 2, 253, 254, 255}));
+  EXPECT_EQ(doubles_of<std::uint8_t>(frame), (std::vector<double>{0, 1, 2, 253, 254, 255}));
   for (const bool big : {false, true}) {
     const auto type = [&](const char* name) { return (big ? ">" : "<") + std::string(name); };
     const auto ordered = [&](const samples::Bytes& bytes, std::ptrdiff_t size) {
@@ -98,13 +98,13 @@ TEST(Npy, Frames) {
     frame = io::decode_frame(npy(npy_header(type("u2"), "(2, 1, 1)"), ordered({1, 2, 255, 254}, 2)));
     ASSERT_EQ(frame.format(), PixelFormat::gray_u16);
     ASSERT_EQ(frame.size(), (Size{1, 2}));
-    EXPECT_EQ(values<std::uint16_t>(frame), (std::vector<double>{0x0201, 0xfeff}));
+    EXPECT_EQ(doubles_of<std::uint16_t>(frame), (std::vector<double>{0x0201, 0xfeff}));
     frame = io::decode_frame(npy(npy_header(type("f4"), "(1, 1, 3)"), ordered(floats({-1.5f, 0, 300}), 4)));
     ASSERT_EQ(frame.format(), PixelFormat::rgb_f32);
-    EXPECT_EQ(values<float>(frame), (std::vector<double>{-1.5, 0, 300}));
+    EXPECT_EQ(doubles_of<float>(frame), (std::vector<double>{-1.5, 0, 300}));
     frame = io::decode_frame(npy(npy_header(type("f8"), "(1, 2)"), ordered(doubles({0.1, 1e300}), 8), 3));
     ASSERT_EQ(frame.format(), PixelFormat::gray_f32);
-    EXPECT_EQ(values<float>(frame), (std::vector<double>{0.1f, INFINITY}));
+    EXPECT_EQ(doubles_of<float>(frame), (std::vector<double>{0.1f, INFINITY}));
   }
 }
 

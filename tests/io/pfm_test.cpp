@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -14,7 +15,7 @@ namespace {
 using samples::bytes_of;
 using samples::pfm;
 
-std::vector<float> values(const FrameBuffer& frame) {
+std::vector<float> floats_of(const FrameBuffer& frame) {
   std::vector<float> all;
   for (int y = 0; y < frame.size().height; ++y) {
     const auto* row = static_cast<const float*>(frame.row(y));
@@ -30,12 +31,24 @@ TEST(Pfm, FramesOfBothByteOrders) {
     const FrameBuffer gray = io::decode_frame(pfm("Pf\n2 2\n" + scale + "\n", {1, 2, 3, -4.5f}, big));
     ASSERT_EQ(gray.size(), (Size{2, 2}));
     ASSERT_EQ(gray.format(), PixelFormat::gray_f32);
-    EXPECT_EQ(values(gray), (std::vector<float>{3, -4.5f, 1, 2}));
+    EXPECT_EQ(floats_of(gray), (std::vector<float>{3, -4.5f, 1, 2}));
     const FrameBuffer color = io::decode_frame(pfm("PF 1 2 " + scale + "\r", {1, 2, 3, 4, 5, 600}, big));
     ASSERT_EQ(color.size(), (Size{1, 2}));
     ASSERT_EQ(color.format(), PixelFormat::rgb_f32);
-    EXPECT_EQ(values(color), (std::vector<float>{4, 5, 600, 1, 2, 3}));
+    EXPECT_EQ(floats_of(color), (std::vector<float>{4, 5, 600, 1, 2, 3}));
   }
+}
+
+TEST(Pfm, HeadersOfWindows) {
+  // The last value's bytes begin with a line feed.
+  const std::vector<float> pixels = {std::bit_cast<float>(0x3f80000au), 2};
+  for (const bool crlf : {true, false}) {
+    const std::string end = crlf ? "\r\n" : "\n";
+    const auto bytes = pfm("Pf" + end + "2 1" + end + "-1.0" + end, pixels);
+    EXPECT_EQ(values(io::decode_frame(bytes)), pixels);
+    EXPECT_EQ(io::decode_disparity(bytes, 0).d(0, 0), pixels[0]);
+  }
+  EXPECT_EQ(values(io::decode_frame(pfm("Pf 2 1 -1\r", pixels))), pixels);
 }
 
 TEST(Pfm, FlowOfBothByteOrders) {
@@ -60,7 +73,7 @@ TEST(Pfm, TheReaderDecidesTheKind) {
   const auto path = folder.with("a.pfm", pfm("PF\n1 1\n-1\n", {1, 2, 3}));
   EXPECT_EQ(file_kind(path), FileKind::flow);
   EXPECT_EQ(read_flow(path).v(0, 0), 2);
-  EXPECT_EQ(values(read_frame(path)), (std::vector<float>{1, 2, 3}));
+  EXPECT_EQ(floats_of(read_frame(path)), (std::vector<float>{1, 2, 3}));
   folder.with("a.pfm", pfm("Pf\n1 1\n-1\n", {1}));
   EXPECT_EQ(file_kind(path), FileKind::disparity);
   expect_error(ErrorCode::format, "one channel (Pf), not flow", [&] { read_flow(path); });
@@ -103,7 +116,7 @@ TEST(Pfm, FramesRoundTrip) {
       const FrameBuffer back = read_frame(path);
       ASSERT_EQ(back.size(), size);
       ASSERT_EQ(back.format(), format);
-      EXPECT_EQ(values(back), values(frame));
+      EXPECT_EQ(floats_of(back), floats_of(frame));
       EXPECT_EQ(file_kind(path), format == PixelFormat::gray_f32 ? FileKind::disparity : FileKind::flow);
     }
   // The pitch may be any number of bytes, also no multiple of 4.
@@ -112,7 +125,7 @@ TEST(Pfm, FramesRoundTrip) {
   std::memcpy(rows, &top, 4);
   std::memcpy(rows + 5, &bottom, 4);
   write_frame(path, {rows, 1, 2, 5, PixelFormat::gray_f32});
-  EXPECT_EQ(values(read_frame(path)), (std::vector<float>{1.5f, -2}));
+  EXPECT_EQ(floats_of(read_frame(path)), (std::vector<float>{1.5f, -2}));
 }
 
 TEST(Pfm, DamageIsNamed) {

@@ -11,8 +11,6 @@
 namespace parafield {
 namespace {
 
-using png_bytes::Header;
-
 unsigned value_at(const FrameBuffer& frame, int x, int y, int channel) {
   const int index = x * channels(frame.format()) + channel;
   if (bytes_per_pixel(frame.format()) == 2 * channels(frame.format()))
@@ -22,7 +20,8 @@ unsigned value_at(const FrameBuffer& frame, int x, int y, int channel) {
 
 TEST(Png, EveryKindIsRead) {
   for (const Size size : {Size{1, 1}, Size{1, 9}, Size{9, 1}, Size{7, 5}, Size{17, 11}})
-    for (const Header& header : samples::png_headers(unsigned(size.width), unsigned(size.height))) {
+    for (const png_bytes::Header& header :
+         samples::png_headers(unsigned(size.width), unsigned(size.height))) {
       SCOPED_TRACE(samples::name_of(header));
       const FrameBuffer frame = io::decode_frame(samples::png(header));
       const bool rgb = header.color_type == 2 || header.color_type == 3 || header.color_type == 6;
@@ -45,7 +44,7 @@ TEST(Png, EveryKindIsRead) {
 }
 
 TEST(Png, TransparentColorIsDropped) {
-  const Header header{4, 1, 8, 0};
+  const png_bytes::Header header{4, 1, 8, 0};
   const auto value = [](int x, int, int) { return unsigned(x); };
   const FrameBuffer frame = io::decode_frame(png_bytes::file(header, value, {{}, {0, 2}}));
   ASSERT_EQ(frame.format(), PixelFormat::gray_u8);
@@ -54,7 +53,8 @@ TEST(Png, TransparentColorIsDropped) {
 
 TEST(Png, AlphaIsAMask) {
   const Folder folder;
-  const auto alpha_of = [&](const Header& header, unsigned full, const png_bytes::Chunks& chunks = {}) {
+  const auto alpha_of = [&](const png_bytes::Header& header, unsigned full,
+                            const png_bytes::Chunks& chunks = {}) {
     const auto value = [&](int x, int, int channel) {
       return channel + 1 == header.channels() ? unsigned(x) * full
                                               : 7u;  // alpha is 0, 1, 2, ... times `full`
@@ -126,17 +126,37 @@ TEST(Png, IsWrittenFromRowsOfAnyPitch) {
 
 TEST(Png, HugeHeadersAllocateNothing) {
   const auto zero = [](int, int, int) { return 0u; };
-  for (const Header& header :
-       {Header{1000000, 1000000, 16, 6}, Header{999999, 999999, 1, 3}, Header{60000, 60000, 8, 0, true}}) {
+  for (const png_bytes::Header& header :
+       {png_bytes::Header{1000000, 1000000, 16, 6}, png_bytes::Header{999999, 999999, 1, 3},
+        png_bytes::Header{60000, 60000, 8, 0, true}}) {
     png_bytes::Bytes file = png_bytes::start(header);
     png_bytes::append_chunk(file, "IDAT", png_bytes::zlib_stored(png_bytes::scanlines({}, zero)));
     png_bytes::append_chunk(file, "IEND", {});
     expect_error(ErrorCode::format, "pixels of", [&] { io::decode_frame(file); });
   }
-  for (const Header& header :
-       {Header{0xffffffff, 0xffffffff}, Header{0x7fffffff, 1}, Header{0, 5}, Header{5, 0}})
+  for (const png_bytes::Header& header :
+       {png_bytes::Header{0xffffffff, 0xffffffff}, png_bytes::Header{0x7fffffff, 1}, png_bytes::Header{0, 5},
+        png_bytes::Header{5, 0}})
     expect_error(ErrorCode::format, "each side is 1 to 1000000",
                  [&] { io::decode_frame(png_bytes::start(header)); });
+}
+
+TEST(Png, WithoutItsEndMarkerAFileIsReadWithANote) {
+  const Folder folder;
+  const auto pixels = [](int x, int y, int) { return unsigned(x + y); };
+  png_bytes::Bytes file = png_bytes::file({9, 5}, pixels);
+  std::string note = "old";
+  read_frame(folder.with("a.png", file), &note);
+  EXPECT_EQ(note, "");
+  for (int i = 0; i < 12; ++i) {
+    file.pop_back();
+    const FrameBuffer frame = read_frame(folder.with("a.png", file), &note);
+    for (int x = 0; x < 9; ++x) EXPECT_EQ(value_at(frame, x, 4, 0), pixels(x, 4, 0));
+    if (i < 4) continue;  // part of its checksum
+    EXPECT_TRUE(note.ends_with("a.png: its end marker (IEND) is missing; all pixels are there")) << i << note;
+  }
+  file.pop_back();
+  expect_error(ErrorCode::format, "before the end of its image", [&] { io::decode_frame(file); });
 }
 
 TEST(Png, DamageIsNamed) {

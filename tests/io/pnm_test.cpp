@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <cstring>
 
+#include "core/fail.hpp"
 #include "io/folder.hpp"
 #include "io/formats.hpp"
 #include "io/samples.hpp"
@@ -14,7 +15,7 @@ using samples::joined;
 
 /// All values, row by row.
 template <class T>
-std::vector<int> values(const FrameBuffer& frame) {
+std::vector<int> integers_of(const FrameBuffer& frame) {
   std::vector<int> list;
   for (int y = 0; y < frame.size().height; ++y)
     for (int i = 0; i < frame.size().width * channels(frame.format()); ++i)
@@ -26,34 +27,42 @@ TEST(Pnm, HandMadeFiles) {
   FrameBuffer frame = io::decode_frame(bytes_of("P2\n# one\n3 # two\n 2\n255\n0 1 2 # three\n253 254 255"));
   EXPECT_EQ(frame.size(), (Size{3, 2}));
   EXPECT_EQ(frame.format(), PixelFormat::gray_u8);
-  EXPECT_EQ(values<std::uint8_t>(frame), (std::vector{0, 1, 2, 253, 254, 255}));
+  EXPECT_EQ(integers_of<std::uint8_t>(frame), (std::vector{0, 1, 2, 253, 254, 255}));
 
   frame = io::decode_frame(bytes_of("P3 1 2 255\n1 2 3 4 5 6\n"));
   EXPECT_EQ(frame.format(), PixelFormat::rgb_u8);
-  EXPECT_EQ(values<std::uint8_t>(frame), (std::vector{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(integers_of<std::uint8_t>(frame), (std::vector{1, 2, 3, 4, 5, 6}));
 
   frame = io::decode_frame(joined("P5 2 1 65535\n", {1, 2, 255, 254}));
   EXPECT_EQ(frame.format(), PixelFormat::gray_u16);
-  EXPECT_EQ(values<std::uint16_t>(frame), (std::vector{0x0102, 0xfffe}));
+  EXPECT_EQ(integers_of<std::uint16_t>(frame), (std::vector{0x0102, 0xfffe}));
 
   // The first byte of the pixels may look like white space or a comment.
   frame = io::decode_frame(joined("P6\n1 1\n255\n", {'\n', '#', ' '}));
   EXPECT_EQ(frame.format(), PixelFormat::rgb_u8);
-  EXPECT_EQ(values<std::uint8_t>(frame), (std::vector<int>{'\n', '#', ' '}));
+  EXPECT_EQ(integers_of<std::uint8_t>(frame), (std::vector<int>{'\n', '#', ' '}));
 
   frame = io::decode_frame(joined("P6#a\n1#b\n1 65535#c\n", {0, 1, 2, 3, 4, 5}));
-  EXPECT_EQ(values<std::uint16_t>(frame), (std::vector{0x0001, 0x0203, 0x0405}));
+  EXPECT_EQ(integers_of<std::uint16_t>(frame), (std::vector{0x0001, 0x0203, 0x0405}));
+}
+
+TEST(Pnm, HeadersOfWindows) {
+  for (const std::string_view end : {"\r\n", "\n"}) {
+    const std::string header = text("P5", end, "2 2", end, "255", end);
+    EXPECT_EQ(values<std::uint8_t>(io::decode_frame(joined(header, {10, 13, 10, 7}))),
+              (std::vector{10, 13, 10, 7}));
+  }
 }
 
 TEST(Pnm, ValuesAreScaledToTheFullRange) {
-  EXPECT_EQ(values<std::uint8_t>(io::decode_frame(bytes_of("P2 2 1 1\n0 1\n"))), (std::vector{0, 255}));
-  EXPECT_EQ(values<std::uint8_t>(io::decode_frame(bytes_of("P2 4 1 100\n0 1 50 100\n"))),
+  EXPECT_EQ(integers_of<std::uint8_t>(io::decode_frame(bytes_of("P2 2 1 1\n0 1\n"))), (std::vector{0, 255}));
+  EXPECT_EQ(integers_of<std::uint8_t>(io::decode_frame(bytes_of("P2 4 1 100\n0 1 50 100\n"))),
             (std::vector{0, 3, 128, 255}));
-  EXPECT_EQ(values<std::uint16_t>(io::decode_frame(bytes_of("P2 3 1 256\n0 1 256\n"))),
+  EXPECT_EQ(integers_of<std::uint16_t>(io::decode_frame(bytes_of("P2 3 1 256\n0 1 256\n"))),
             (std::vector{0, 256, 65535}));
-  EXPECT_EQ(values<std::uint16_t>(io::decode_frame(joined("P5 2 1 1023\n", {3, 255, 2, 0}))),
+  EXPECT_EQ(integers_of<std::uint16_t>(io::decode_frame(joined("P5 2 1 1023\n", {3, 255, 2, 0}))),
             (std::vector{65535, 32800}));
-  EXPECT_EQ(values<std::uint16_t>(io::decode_frame(bytes_of("P2 2 1 65534\n65533 65534\n"))),
+  EXPECT_EQ(integers_of<std::uint16_t>(io::decode_frame(bytes_of("P2 2 1 65534\n65533 65534\n"))),
             (std::vector{65534, 65535}));
 }
 
@@ -119,7 +128,7 @@ TEST(Pnm, DamageIsNamed) {
 }
 
 TEST(Pnm, LineEndAfterThePixelsIsNoPixel) {
-  EXPECT_EQ(values<std::uint8_t>(io::decode_frame(joined("P5 2 1 255\n", {7, 8, '\n'}))),
+  EXPECT_EQ(integers_of<std::uint8_t>(io::decode_frame(joined("P5 2 1 255\n", {7, 8, '\n'}))),
             (std::vector{7, 8}));
 }
 

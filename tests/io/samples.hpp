@@ -261,6 +261,29 @@ inline std::string opencv_calibration() {
          "   data: [ 1., 0., 0., 0., 0., -1., 0., 1., 0. ]\n"
          "T: !!opencv-matrix\n   rows: 3\n   cols: 1\n   dt: d\n   data: [ -0.12, 4.0e-03, 6.0e-03 ]\n";
 }
+/// ROS's camera_info of one camera of a pair, as its calibration program writes it.
+inline std::string ros_calibration(bool right) {
+  return "image_width: 640\nimage_height: 480\ncamera_name: stereo/left\ncamera_matrix:\n  rows: 3\n  cols: "
+         "3\n"
+         "  data: [520.0, 0.0, 318.5, 0.0, 522.0, 243.25, 0.0, 0.0, 1.0]\ndistortion_model: equidistant\n"
+         "distortion_coefficients:\n  rows: 1\n  cols: 4\n  data: [0.05, -0.02, 0.01, -0.003]\n"
+         "rectification_matrix:\n  rows: 3\n  cols: 3\n  data:\n" +
+         std::string(
+             right ? "  - 0.8\n  - 0.0\n  - 0.6\n  - 0.0\n  - 1.0\n  - 0.0\n  - -0.6\n  - 0.0\n  - 0.8\n"
+                   : "  - 1.0\n  - 0.0\n  - 0.0\n  - 0.0\n  - 1.0\n  - 0.0\n  - 0.0\n  - 0.0\n  - 1.0\n") +
+         "projection_matrix:\n  rows: 3\n  cols: 4\n  data: [500.0, 0.0, 320.0, " +
+         (right ? "-60.0" : "0.0") + ", 0.0, 500.0,\n    240.0, 0.0, 0.0, 0.0, 1.0, 0.0]\n";
+}
+/// The fields of ROS's message camera_info, as "ros2 topic echo" prints them.
+inline std::string ros_message() {
+  return "header:\n  stamp:\n    sec: 1\n  frame_id: left\nheight: 480\nwidth: 640\ndistortion_model: "
+         "'plumb_bob'\n"
+         "d:\n- -0.28\n- 0.09\n- 0.0012\n- -0.0007\n- 0.01\nk: [520.0, 0.0, 318.5, 0.0, 522.0, 243.25, 0.0, "
+         "0.0, 1.0]\n"
+         "r:\n- 1.0\n- 0.0\n- 0.0\n- 0.0\n- 1.0\n- 0.0\n- 0.0\n- 0.0\n- 1.0\n"
+         "p: [500.0, 0.0, 320.0, 0.0, 0.0, 500.0, 240.0, 0.0, 0.0, 0.0, 1.0, 0.0]\nbinning_x: 0\nroi:\n"
+         "  x_offset: 0\n---\n";
+}
 inline std::string middlebury_calibration() {
   return "cam0=[3997.5 0 1176.75; 0 3997.5 1011.75; 0 0 1]\ncam1=[3997.5 0 1307.75; 0 3997.5 1011.75; 0 0 "
          "1]\n"
@@ -268,7 +291,10 @@ inline std::string middlebury_calibration() {
          "dyavg=0.918\ndymax=1.516\n";
 }
 inline std::vector<Sample> calibrations() {
-  return {{"stereo.yml", bytes_of(opencv_calibration())}, {"calib.txt", bytes_of(middlebury_calibration())}};
+  return {{"stereo.yml", bytes_of(opencv_calibration())},
+          {"calib.txt", bytes_of(middlebury_calibration())},
+          {"left.yaml", bytes_of(ros_calibration(false))},
+          {"message.yaml", bytes_of(ros_message())}};
 }
 
 }  // namespace parafield::samples

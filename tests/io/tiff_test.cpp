@@ -17,10 +17,9 @@ namespace {
 using samples::Bytes;
 using samples::tiff;
 using tiff_bytes::File;
-using tiff_bytes::Header;
 
 /// A channel of a pixel.
-double at(const FrameBuffer& frame, int x, int y, int c) {
+double sample_at(const FrameBuffer& frame, int x, int y, int c) {
   const int count = channels(frame.format()), i = x * count + c,
             bytes = bytes_per_pixel(frame.format()) / count;
   const void* const row = frame.row(y);
@@ -30,7 +29,7 @@ double at(const FrameBuffer& frame, int x, int y, int c) {
 }
 
 /// Expects the pattern of samples::tiff.
-void expect_pattern(const FrameBuffer& frame, const Header& header) {
+void expect_pattern(const FrameBuffer& frame, const tiff_bytes::Header& header) {
   const bool rgb = header.photometric == 2, wide = header.bits > 8;
   ASSERT_EQ(frame.size(), (Size{header.width, header.height}));
   if (header.format == 3)
@@ -48,7 +47,7 @@ void expect_pattern(const FrameBuffer& frame, const Header& header) {
           if (header.photometric == 0) expected = largest - expected;
           expected = std::floor(expected * full / largest + 0.5);
         }
-        ASSERT_EQ(at(frame, x, y, c), expected) << x << ", " << y << ", " << c;
+        ASSERT_EQ(sample_at(frame, x, y, c), expected) << x << ", " << y << ", " << c;
       }
 }
 
@@ -93,7 +92,7 @@ TEST(Tiff, EveryDepthAndLayout) {
         for (const bool separate : {false, true})
           for (const int tile : {0, 16}) {
             if (photometric == 0 && bits > 16) continue;
-            Header header{
+            tiff_bytes::Header header{
                 .width = 19, .height = 21, .bits = bits, .samples = (photometric == 2 ? 3 : 1) + alpha};
             header.format = bits > 16 ? 3 : 1;
             header.photometric = photometric;
@@ -109,14 +108,14 @@ TEST(Tiff, EveryDepthAndLayout) {
 TEST(Tiff, StripsOfAnyHeight) {
   for (const Size size : {Size{1, 1}, Size{7, 1}, Size{1, 7}, Size{9, 7}})
     for (const int rows : {0, 1, 2, 3, 7, 100}) {
-      const Header header{.width = size.width, .height = size.height, .rows_per_strip = rows};
+      const tiff_bytes::Header header{.width = size.width, .height = size.height, .rows_per_strip = rows};
       expect_pattern(io::decode_frame(tiff(header)), header);
     }
 }
 
 TEST(Tiff, Palettes) {
   for (const int bits : {1, 2, 4, 8}) {
-    const Header header{.width = 5, .height = 3, .bits = bits, .photometric = 3};
+    const tiff_bytes::Header header{.width = 5, .height = 3, .bits = bits, .photometric = 3};
     const FrameBuffer frame = io::decode_frame(tiff(header));
     ASSERT_EQ(frame.format(), PixelFormat::rgb_u8);
     const std::vector<std::uint16_t> palette = samples::tiff_palette(bits);
@@ -124,7 +123,7 @@ TEST(Tiff, Palettes) {
       for (int x = 0; x < 5; ++x)
         for (int c = 0; c < 3; ++c)
           ASSERT_EQ(
-              at(frame, x, y, c),
+              sample_at(frame, x, y, c),
               palette[(std::size_t(c) << bits) + std::size_t(samples::tiff_value(header, x, y, 0))] >> 8);
   }
 }
@@ -135,7 +134,7 @@ TEST(Tiff, AreTurnedAsTheyAreShown) {
   for (const int samples_of_pixel : {1, 3})
     for (const int bits : {8, 16, 32})
       for (int orientation = 1; orientation <= 8; ++orientation) {
-        Header header{.width = 3, .height = 2, .bits = bits, .samples = samples_of_pixel};
+        tiff_bytes::Header header{.width = 3, .height = 2, .bits = bits, .samples = samples_of_pixel};
         header.photometric = samples_of_pixel == 3 ? 2 : 1;
         header.format = bits == 32 ? 3 : 1;
         const FrameBuffer stored = io::decode_frame(tiff(header));
@@ -151,7 +150,7 @@ TEST(Tiff, AreTurnedAsTheyAreShown) {
             const int to_x = right ? frame.size().width - 1 - across : across,
                       to_y = bottom ? frame.size().height - 1 - down : down;
             for (int c = 0; c < samples_of_pixel; ++c)
-              ASSERT_EQ(at(frame, to_x, to_y, c), at(stored, x, y, c))
+              ASSERT_EQ(sample_at(frame, to_x, to_y, c), sample_at(stored, x, y, c))
                   << orientation << ": " << x << ", " << y;
           }
       }
@@ -170,7 +169,7 @@ TEST(Tiff, AreReadByPath) {
 
 TEST(Tiff, OverviewsAndMasksDoNotCount) {
   const auto value = [](int x, int y, int) { return 10 * y + x; };
-  const Header image{.width = 5, .height = 3}, overview{.width = 2, .height = 1, .kind = 1},
+  const tiff_bytes::Header image{.width = 5, .height = 3}, overview{.width = 2, .height = 1, .kind = 1},
       mask{.width = 5, .height = 3, .bits = 1, .photometric = 4, .kind = 4},
       page{.width = 4, .height = 4, .kind = 2};
   const auto zero = [](int, int, int) { return 0; };
@@ -224,7 +223,7 @@ struct Written {
 
 /// A file that libtiff compresses; empty where it cannot. value(x, y, channel) is a number.
 template <class Value>
-Bytes compressed(const Header& header, int compression, int predictor, Value value) {
+Bytes compressed(const tiff_bytes::Header& header, int compression, int predictor, Value value) {
   if (!TIFFIsCODECConfigured(std::uint16_t(compression))) return {};
   Written file;
   TIFF* const tiff = file.open();
@@ -281,7 +280,7 @@ TEST(Tiff, CompressionsWithoutLoss) {
         if (compression == COMPRESSION_WEBP && (bits != 8 || samples_of_pixel != 3)) continue;
         if (compression == COMPRESSION_LERC && bits == 1) continue;
         if (predictor == 2 && (bits == 1 || !predicts)) continue;
-        Header header{.width = 37, .height = 29, .bits = bits, .samples = samples_of_pixel};
+        tiff_bytes::Header header{.width = 37, .height = 29, .bits = bits, .samples = samples_of_pixel};
         header.photometric = samples_of_pixel >= 3 ? 2 : 1;
         header.format = bits == 32 ? 3 : 1;
         const int used = predictor == 2 && bits == 32 ? 3 : predictor;
@@ -299,7 +298,7 @@ TEST(Tiff, CompressionsWithoutLoss) {
 TEST(Tiff, Jpeg) {
   const auto value = [](int x, int y, int c) { return 40 * c + 2 * x + 2 * y; };  // smooth: little is lost
   for (const int photometric : {1, 2, 6}) {
-    Header header{.width = 37, .height = 29, .samples = photometric == 1 ? 1 : 3};
+    tiff_bytes::Header header{.width = 37, .height = 29, .samples = photometric == 1 ? 1 : 3};
     header.photometric = photometric;
     const Bytes file = compressed(header, COMPRESSION_JPEG, 1, value);
     if (file.empty()) GTEST_SKIP() << "skipped: libtiff without JPEG";
@@ -308,12 +307,12 @@ TEST(Tiff, Jpeg) {
     for (int y = 0; y < header.height; ++y)
       for (int x = 0; x < header.width; ++x)
         for (int c = 0; c < header.samples; ++c)
-          ASSERT_NEAR(at(frame, x, y, c), value(x, y, c), 8) << photometric;
+          ASSERT_NEAR(sample_at(frame, x, y, c), value(x, y, c), 8) << photometric;
   }
 }
 
 TEST(Tiff, OtherKindsAreNamed) {
-  const auto expect = [](Header header, std::string_view part) {
+  const auto expect = [](tiff_bytes::Header header, std::string_view part) {
     header.width = header.height = 3;
     expect_error(ErrorCode::unsupported, part, [&] { io::decode_frame(tiff(header)); });
   };

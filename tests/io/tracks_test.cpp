@@ -39,6 +39,19 @@ TEST(Tracks, EverySeparatorAndLineEnd) {
     EXPECT_TRUE(decoded(text).empty()) << text;
 }
 
+TEST(Tracks, ColumnsInAnyOrder) {
+  for (const std::string_view text :
+       {"u,v,x,y\n-3.5,400,1,2\n7,8,5,6\n", "id,X,U,Y,\"V\",score\n0,1,-3.5,2,400,.9\n1,5,7,6,8,.1\n",
+        "# made by a matcher\n# u v x y\n-3.5 400 1 2\n7 8 5 6\n",
+        "# the x y u v of a pair\n1,2,-3.5,400\n5,6,7,8\n"}) {
+    SCOPED_TRACE(text);
+    const auto tracks = decoded(text);
+    ASSERT_EQ(tracks.size(), 2u);
+    expect_same(tracks[0], {1, 2, -3.5f, 400});
+    expect_same(tracks[1], {5, 6, 7, 8});
+  }
+}
+
 TEST(Tracks, ValuesThatAreNotFiniteOrTooLarge) {
   const auto tracks = decoded("nan,NAN,-nan,inf\n1e-60,1e60,-inf,-1e60\n");
   ASSERT_EQ(tracks.size(), 2u);
@@ -62,7 +75,9 @@ TEST(Tracks, ErrorsQuoteTheLine) {
   expect("1,2,3,0x10\n", "line 1: v is not a number: '0x10'");
   expect("1,2,3,4\nx,y,u,v\n",
          "line 2: x is not a number: 'x'");  // column names are allowed in the first line only
-  expect("x,y,u\n", "line 1 has 3 values");
+  expect("x,y,u\n", "line 1 names no column v; it should name x, y, u and v: 'x,y,u'");
+  expect("x,y,u,v,x\n", "line 1 names two columns x");
+  expect("id,x,y,u,v\n1,2,3,4\n", "line 2 has 4 values, not the 5 that the first line names");
   expect("1,2,3,\x01\x7f\n", "line 1: v is not a number: '?\?'");
   expect("1,2,3," + std::string(100, 'w') + "\n",
          "line 1: v is not a number: '" + std::string(40, 'w') + "...'");

@@ -135,31 +135,31 @@ TEST_P(BeliefPropagationQuality, StrongerSmoothness) {
 }
 
 TEST_P(BeliefPropagationQuality, AccurateDisparities) {
-  expect_preset("accurate", tsukuba, 1.65, 1.7, 0.02);
-  expect_preset("accurate", venus, 0.45, 0.46, 0.05);
-  expect_preset("accurate", cones, 1.85, 1.82, 0.04);
+  expect_preset("accurate", tsukuba, 1.65, 1.65, 0.12);
+  expect_preset("accurate", venus, 0.45, 0.46, 0.35);
+  expect_preset("accurate", cones, 1.85, 1.75, 0.19);
 }
 
 TEST_P(BeliefPropagationQuality, QualityDisparities) {
-  expect_preset("quality", tsukuba, 1.5, 1.7, 0.02);
-  expect_preset("quality", venus, 0.45, 0.46, 0.05);
-  expect_preset("quality", cones, 1.95, 1.9, 0.05);
-  expect_preset("quality", art, 4.4, 4.5, 0.05);
-  expect_preset("quality", aloe, 1.7, 1.75, 0.08);
+  expect_preset("quality", tsukuba, 1.5, 1.6, 0.12);
+  expect_preset("quality", venus, 0.45, 0.46, 0.35);
+  expect_preset("quality", cones, 1.95, 1.85, 0.19);
+  expect_preset("quality", art, 4.4, 4.4, 0.12);
+  expect_preset("quality", aloe, 1.7, 1.7, 0.2);
 }
 
 TEST_P(BeliefPropagationQuality, FastDisparities) {
-  expect_preset("fast", tsukuba, 2.4, 2.4, -0.1);
-  expect_preset("fast", venus, 1.1, 1.1, 0.04);
-  expect_preset("fast", cones, 2.6, 2.6, 0.04);
-  expect_preset("fast", art, 6, 6, 0.04);
-  expect_preset("fast", aloe, 2.2, 2.2, 0.05);
+  expect_preset("fast", tsukuba, 2.4, 2.2, 0.12);
+  expect_preset("fast", venus, 1.1, 1.1, 0.29);
+  expect_preset("fast", cones, 2.6, 2.5, 0.15);
+  expect_preset("fast", art, 6, 5.8, 0.1);
+  expect_preset("fast", aloe, 2.2, 2.1, 0.18);
 }
 
 /// Walls without texture.
 TEST_P(BeliefPropagationQuality, SurfacesWithoutTexture) {
-  expect_preset("quality", midd2, 5.2, 5.2, 0.03);
-  expect_preset("fast", midd2, 7.3, 7.3, 0.03);
+  expect_preset("quality", midd2, 5.2, 5.0, 0.07);
+  expect_preset("fast", midd2, 7.3, 7.1, 0.05);
 }
 
 /// The number of disparities found in the images gives nearly the errors of the true number. A thousandth of

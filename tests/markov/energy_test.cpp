@@ -13,15 +13,6 @@
 namespace parafield {
 namespace {
 
-/// Constant that reported energies leave out: an edge of a mask costs -beta or beta, reported as 0 or 2 beta.
-double left_out(const ChangeEnergy& energy, Size size) {
-  return -double(energy.beta) * oracle::edges(size, 8);
-}
-template <class Energy>
-double left_out(const Energy&, Size) {
-  return 0;
-}
-
 /// Sum of the magnitudes of all costs, which rounding errors are proportional to.
 double scale_of(const oracle::LabelEnergy& energy, const oracle::Labels& labels) {
   oracle::LabelEnergy sizes = energy;

@@ -28,4 +28,13 @@ inline oracle::Labels labels_of(const MotionMask& mask, const ChangeEnergy&) {
   return labels;
 }
 
+/// Constant that reported energies leave out: an edge of a mask costs -beta or beta, reported as 0 or 2 beta.
+inline double left_out(const ChangeEnergy& energy, Size size) {
+  return -double(energy.beta) * oracle::edges(size, 8);
+}
+template <class Energy>
+double left_out(const Energy&, Size) {
+  return 0;
+}
+
 }  // namespace parafield

@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "markov/labels_of.hpp"
 #include "markov/random_frames.hpp"
 #include "on.hpp"
 #include "oracle/label_fields.hpp"
@@ -35,14 +36,14 @@ std::string bytes_of(const MotionMask& mask) {
   return bytes;
 }
 
-struct Solved {
+struct SolvedPair {
   std::vector<double> energies;
   std::string bytes;
 };
 
 template <class Task, class Method>
-Solved solve(const Method& method, const RandomPair& pair, const Device& device,
-             EnergyReport report = EnergyReport::result) {
+SolvedPair solve(const Method& method, const RandomPair& pair, const Device& device,
+                 EnergyReport report = EnergyReport::result) {
   typename Task::Options options;
   options.energies = report;
   Estimator<Task> estimator(method, Frame(pair.frame0).size(), on(device, options));
@@ -76,15 +77,6 @@ std::vector<Energy> energies(int labels) {
         }
   }
   return list;
-}
-
-/// Constant that reported energies leave out: an edge of a mask costs -beta or beta, reported as 0 or 2 beta.
-double left_out(const ChangeEnergy& energy, Size size) {
-  return -double(energy.beta) * oracle::edges(size, 8);
-}
-template <class Energy>
-double left_out(const Energy&, Size) {
-  return 0;
 }
 
 class Minimum : public OnTarget {

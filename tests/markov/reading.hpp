@@ -25,11 +25,6 @@ struct Reading {
     double offset() const {
       return curvature() > 0 ? std::clamp((before - after) / curvature() / 2, -0.5, 0.5) : 0.0;
     }
-    /// Of two lines of opposite slopes through them, one of them through two.
-    double offset_of_lines() const {
-      const double steeper = std::max(before, after);
-      return std::min(before, after) >= 0 && steeper > 0 ? (before - after) / steeper / 2 : 0.0;
-    }
   };
   Beside beside_x(int label) const { return beside(label, label % columns, columns, 1); }
   Beside beside_y(int label) const {

@@ -2,17 +2,15 @@
 #include "parafield/masks.hpp"
 
 #include <cmath>
-#include <limits>
 
 #include "io/folder.hpp"
+#include "not_finite.hpp"
 #include "parafield/flow.hpp"
 #include "parafield/io.hpp"
 #include "parafield/scenes.hpp"
 
 namespace parafield {
 namespace {
-
-constexpr float nan_value = std::numeric_limits<float>::quiet_NaN();
 
 /// A frame of one channel with value(x, y).
 template <class T, class Value>
@@ -58,7 +56,7 @@ TEST(Masks, AnInclinedPlaneIsContinued) {
 TEST(Masks, KnownPixelsKeepTheirValues) {
   const Size size{33, 17};
   FrameBuffer frame = frame_with<float>(PixelFormat::rgb_f32, size, [](int x, int y) { return x * y % 7; });
-  static_cast<float*>(frame.row(4))[3 * 5 + 1] = nan_value;
+  static_cast<float*>(frame.row(4))[3 * 5 + 1] = nan;
   static_cast<float*>(frame.row(9))[3 * 20] = INFINITY;
   const Image<std::uint8_t> known = known_pixels(frame);
   int unknown = 0;
@@ -99,7 +97,7 @@ TEST(Masks, WrongMasksAreErrors) {
   expect_error(invalid, "8x6 pixels, its mask 6x8", [&] { filled(frame, Image<std::uint8_t>({6, 8})); });
   expect_error(invalid, "0 everywhere", [&] { filled(frame, Image<std::uint8_t>({8, 6})); });
   FrameBuffer floats({2, 1}, PixelFormat::gray_f32);
-  static_cast<float*>(floats.row(0))[1] = nan_value;
+  static_cast<float*>(floats.row(0))[1] = nan;
   const auto all = mask_with({2, 1}, [](int x, int) { return x == 1; });
   expect_error(invalid, "pixel (1, 0) is nan", [&] { filled(floats, all); });
   FlowField flow({4, 4});

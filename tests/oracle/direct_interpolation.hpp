@@ -69,13 +69,9 @@ inline Interpolated interpolate(const Five& pixel, const std::vector<Feature>& f
   return {u / sum, v / sum, best};
 }
 
-struct Point {
-  double x, y;
-};
-
 /// K R K^-1 (x, y, 1): the ray through the pixel is rotated about the axis (Rodrigues) and projected; NaN
 /// behind the camera.
-inline Point turned(const CameraRotation& camera, double x, double y) {
+inline Position turned(const CameraRotation& camera, double x, double y) {
   using Vector = std::array<double, 3>;
   const double angle = std::hypot(double(camera.x), double(camera.y), double(camera.z));
   const Vector ray{(x - camera.cx) / camera.fx, (y - camera.cy) / camera.fy, 1};
@@ -111,7 +107,7 @@ inline double difference(const Rgb& frame0, const Rgb& frame1, int window, int x
 struct Estimate {
   Interpolated mean;
   double difference = INFINITY;         ///< that of the mean
-  Point turn = {NAN, NAN};              ///< flow of the camera's rotation
+  Position turn = {NAN, NAN};           ///< flow of the camera's rotation
   double turned_difference = INFINITY;  ///< that of the rotation
 };
 
@@ -142,7 +138,7 @@ struct DirectInterpolationOracle {
       result.difference =
           difference(frame0, frame1, method.change_window, x, y, result.mean.u, result.mean.v);
     if (!rotation) return result;
-    const Point seen = turned(*rotation, x, y);
+    const Position seen = turned(*rotation, x, y);
     result.turn = {seen.x - x, seen.y - y};
     result.turned_difference =
         difference(frame0, frame1, method.change_window, x, y, result.turn.x, result.turn.y);

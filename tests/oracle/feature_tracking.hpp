@@ -10,14 +10,10 @@
 
 namespace parafield::oracle {
 
-struct Point {
-  double x, y;
-};
-
 /// The feature of a cell.
 struct TrackedFeature {
-  std::optional<Point> at;    ///< no value = the cell has no corner
-  std::optional<Point> flow;  ///< no value = dropped
+  std::optional<Position> at;    ///< no value = the cell has no corner
+  std::optional<Position> flow;  ///< no value = dropped
   /// Least distance of a value from the limit that decided.
   double margin = std::numeric_limits<double>::infinity();
 
@@ -55,9 +51,9 @@ inline Grid corner_scores(const Grid& luma) {
 
 /// The largest maximum of 3x3 pixels among the pixels x0 <= x < x1, y0 <= y < y1; the first of equals, by
 /// rows.
-inline std::optional<Point> strongest_corner(const Grid& scores, int x0, int x1, int y0, int y1,
-                                             double least) {
-  std::optional<Point> best;
+inline std::optional<Position> strongest_corner(const Grid& scores, int x0, int x1, int y0, int y1,
+                                                double least) {
+  std::optional<Position> best;
   double best_score = 0;
   for (int y = y0; y < y1; ++y)
     for (int x = x0; x < x1; ++x) {
@@ -80,11 +76,11 @@ inline std::optional<Point> strongest_corner(const Grid& scores, int x0, int x1,
 
 /// Flow one way, from a start; no value where the feature is lost. `error`: root of (mean of e^2 / mean of
 /// |grad I|^2) at the match.
-inline std::optional<Point> lucas_kanade_track(const std::vector<Grid>& from, const std::vector<Grid>& to,
-                                               Point at, Point start, const FeatureTracking& tracking,
-                                               double least_texture, TrackedFeature& feature,
-                                               double* error = nullptr) {
-  const auto seen = [&](const Grid& frame, Point p) {
+inline std::optional<Position> lucas_kanade_track(const std::vector<Grid>& from, const std::vector<Grid>& to,
+                                                  Position at, Position start,
+                                                  const FeatureTracking& tracking, double least_texture,
+                                                  TrackedFeature& feature, double* error = nullptr) {
+  const auto seen = [&](const Grid& frame, Position p) {
     const double right = frame.size.width - 1, bottom = frame.size.height - 1;
     for (const double distance : {p.x, right - p.x, p.y, bottom - p.y})
       if (distance != 0) feature.decide(distance, 0);
@@ -93,11 +89,11 @@ inline std::optional<Point> lucas_kanade_track(const std::vector<Grid>& from, co
   if (!seen(from[0], at)) return {};
   const int radius = tracking.track_window / 2;
   const double whole = 1 << from.size();
-  Point flow{start.x / whole, start.y / whole};
+  Position flow{start.x / whole, start.y / whole};
   for (int level = int(from.size()) - 1; level >= 0; --level) {
     const Grid &first = from[level], &second = to[level];
     const double scale = 1 << level;
-    const Point middle{at.x / scale, at.y / scale};
+    const Position middle{at.x / scale, at.y / scale};
     flow = {2 * flow.x, 2 * flow.y};
     for (int iteration = 0;; ++iteration) {
       double xx = 0, xy = 0, yy = 0, bx = 0, by = 0, ee = 0;
@@ -129,7 +125,7 @@ inline std::optional<Point> lucas_kanade_track(const std::vector<Grid>& from, co
         break;
       }
       const double determinant = xx * yy - xy * xy;
-      const Point step{(yy * bx - xy * by) / determinant, (xx * by - xy * bx) / determinant};
+      const Position step{(yy * bx - xy * by) / determinant, (xx * by - xy * bx) / determinant};
       flow = {flow.x + step.x, flow.y + step.y};
       if (feature.decide(std::hypot(step.x, step.y), 0.01)) iteration = tracking.track_iterations - 1;
     }
@@ -140,14 +136,14 @@ inline std::optional<Point> lucas_kanade_track(const std::vector<Grid>& from, co
 
 /// Flow of a feature that is tracked there and back from a start; no value where it is lost or does not come
 /// back.
-inline std::optional<Point> there_and_back(const std::vector<Grid>& pyramid0,
-                                           const std::vector<Grid>& pyramid1, Point start,
-                                           const FeatureTracking& tracking, double least_texture,
-                                           TrackedFeature& feature, double* error = nullptr) {
+inline std::optional<Position> there_and_back(const std::vector<Grid>& pyramid0,
+                                              const std::vector<Grid>& pyramid1, Position start,
+                                              const FeatureTracking& tracking, double least_texture,
+                                              TrackedFeature& feature, double* error = nullptr) {
   const auto flow =
       lucas_kanade_track(pyramid0, pyramid1, *feature.at, start, tracking, least_texture, feature, error);
   if (!flow || tracking.track_check == 0) return flow;
-  const Point end{feature.at->x + flow->x, feature.at->y + flow->y};
+  const Position end{feature.at->x + flow->x, feature.at->y + flow->y};
   const auto back =
       lucas_kanade_track(pyramid1, pyramid0, end, {-start.x, -start.y}, tracking, least_texture, feature);
   if (!back || !feature.decide(std::hypot(flow->x + back->x, flow->y + back->y), tracking.track_check))
@@ -169,7 +165,7 @@ inline void retry_features(std::vector<TrackedFeature>& features, const std::vec
     for (int column = 0; column < columns; ++column) {
       TrackedFeature& feature = features[std::size_t(row * columns + column)];
       if (!feature.at || feature.flow) continue;
-      std::vector<Point> starts;
+      std::vector<Position> starts;
       double least_error = std::sqrt(2.0);
       for (const auto& [dx, dy] : directions) {
         const TrackedFeature* nearest = nullptr;
@@ -183,9 +179,9 @@ inline void retry_features(std::vector<TrackedFeature>& features, const std::vec
           break;
         }
         if (!nearest) continue;
-        const Point start = *nearest->flow;
+        const Position start = *nearest->flow;
         bool is_new = true;
-        for (const Point other : starts)
+        for (const Position other : starts)
           if (feature.decide(std::hypot(start.x - other.x, start.y - other.y), 1)) is_new = false;
         starts.push_back(start);
         if (!is_new) continue;
@@ -231,7 +227,7 @@ inline void drop_outliers(std::vector<TrackedFeature>& features, int columns, in
         }
       feature.margin = least_margin;  // a neighbor that was nearly dropped decides here
       if (u.size() < 3) continue;
-      const Point median{middle_of(u), middle_of(v)};
+      const Position median{middle_of(u), middle_of(v)};
       for (std::size_t i = 0; i < u.size(); ++i)
         distances.push_back(std::hypot(u[i] - median.x, v[i] - median.y));
       const double limit = outliers * std::max(middle_of(distances), 0.7);

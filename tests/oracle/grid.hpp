@@ -10,6 +10,10 @@
 
 namespace parafield::oracle {
 
+struct Position {
+  double x, y;
+};
+
 /// A float64 image. Reading beyond the border gives the nearest pixel.
 struct Grid {
   Size size;

@@ -40,6 +40,14 @@ inline std::array<double, 9> turn(double x, double y, double z) {
 /// Where a camera sees a point.
 inline Pixel project(const CalibratedCamera& camera, const Point& point) {
   const auto& k = camera.distortion;
+  if (k.model == LensModel::fisheye) {
+    const double length = std::sqrt(point.x * point.x + point.y * point.y + point.z * point.z),
+                 t = std::acos(point.z / length), across = length * std::sin(t);
+    const double d =
+        t + k.k1 * std::pow(t, 3) + k.k2 * std::pow(t, 5) + k.k3 * std::pow(t, 7) + k.k4 * std::pow(t, 9);
+    return {camera.fx * d * (across > 0 ? point.x / across : 0) + camera.cx,
+            camera.fy * d * (across > 0 ? point.y / across : 0) + camera.cy};
+  }
   const double x = point.x / point.z, y = point.y / point.z, r2 = x * x + y * y, r4 = r2 * r2, r6 = r4 * r2;
   const double g = (1 + k.k1 * r2 + k.k2 * r4 + k.k3 * r6) / (1 + k.k4 * r2 + k.k5 * r4 + k.k6 * r6);
   return {camera.fx * (x * g + 2 * k.p1 * x * y + k.p2 * (r2 + 2 * x * x)) + camera.cx,

@@ -34,7 +34,11 @@ std::vector<StereoCalibration> calibrations() {
   StereoCalibration plain = oracle::some_calibration();
   plain.left.distortion = plain.right.distortion = {};
   plain.rotation = oracle::turn(0, 0, 0);
-  return {oracle::some_calibration(), rational, turned, plain};
+  StereoCalibration fisheye = oracle::some_calibration();
+  fisheye.left.distortion = {.k1 = 0.05, .k2 = -0.02, .k3 = 0.01, .k4 = -0.003, .model = LensModel::fisheye};
+  fisheye.right.distortion = {
+      .k1 = -0.02, .k2 = 0.01, .k3 = -0.004, .k4 = 0.001, .model = LensModel::fisheye};
+  return {oracle::some_calibration(), rational, turned, plain, fisheye};
 }
 
 TEST(Rectification, MatchesLieOnOneRowAndDisparityIsFocalTimesBaselineOverDepth) {
@@ -152,12 +156,99 @@ TEST(Rectification, APairThatIsRectifiedKeepsItsCameras) {
 // Far off the axis this formula turns back: rays there are not seen, though it would show them in the image.
 TEST(Rectification, RaysBeyondTheLensAreNotSeen) {
   const Lens lens({100, 100, 50, 50, {-0.3}});
-  EXPECT_TRUE(lens.seen({1, 0}));
-  EXPECT_FALSE(lens.seen({1.7, 0}));
+  EXPECT_TRUE(lens.seen({1, 0, 1}));
+  EXPECT_TRUE(lens.seen({2, 0, 2}));
+  EXPECT_FALSE(lens.seen({1.7, 0, 1}));
+  EXPECT_FALSE(lens.seen({0, 0, -1}));
   const auto ray = lens.ray({50 + 100 * (0.8 - 0.3 * 0.512), 50});
   ASSERT_TRUE(ray);
-  EXPECT_NEAR(ray->x, 0.8, 1e-9);
+  EXPECT_NEAR((*ray)[0], 0.8, 1e-9);
   EXPECT_FALSE(lens.ray({170, 50}));
+}
+
+TEST(Rectification, LensesRoundTrip) {
+  for (const StereoCalibration& c : calibrations())
+    for (const CalibratedCamera& camera : {c.left, c.right}) {
+      const Lens lens(camera);
+      for (int y = 0; y < c.size.height; y += 7)
+        for (int x = 0; x < c.size.width; x += 7) {
+          const auto ray = lens.ray({double(x), double(y)});
+          ASSERT_TRUE(ray);
+          const auto seen = lens.seen(*ray);
+          ASSERT_TRUE(seen);
+          ASSERT_NEAR(seen->x, x, 1e-9);
+          ASSERT_NEAR(seen->y, y, 1e-9);
+          const oracle::Pixel pixel = oracle::project(camera, {(*ray)[0], (*ray)[1], (*ray)[2]});
+          ASSERT_NEAR(pixel.x, x, 1e-9);
+          ASSERT_NEAR(pixel.y, y, 1e-9);
+        }
+    }
+}
+
+// A lens of 220 degrees: rays behind the plane z = 0 are seen, too, up to where the formula turns back.
+TEST(Rectification, FisheyeLensesSeeBehindThem) {
+  const Lens lens({100, 100, 200, 200, {.model = LensModel::fisheye}});
+  for (const double angle : {0.0, 0.3, 1.0, 1.5707963267948966, 1.9, 3.0})
+    for (const double turn : {0.0, 0.7, 2.0, -2.4}) {
+      const Vector3 ray = {std::sin(angle) * std::cos(turn), std::sin(angle) * std::sin(turn),
+                           std::cos(angle)};
+      const auto seen = lens.seen(ray);
+      ASSERT_TRUE(seen);
+      EXPECT_NEAR(seen->x, 200 + 100 * angle * std::cos(turn), 1e-12 * 200);
+      EXPECT_NEAR(seen->y, 200 + 100 * angle * std::sin(turn), 1e-12 * 200);
+      const auto back = lens.ray(*seen);
+      ASSERT_TRUE(back);
+      for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR((*back)[i], ray[i], 1e-13);
+    }
+  EXPECT_FALSE(lens.ray({200 + 100 * 3.2, 200}));
+  const Lens turning({100, 100, 200, 200, {.k1 = -0.2, .model = LensModel::fisheye}});  // up to 1.29 radians
+  EXPECT_TRUE(turning.seen({std::sin(1.28), 0, std::cos(1.28)}));
+  EXPECT_FALSE(turning.seen({std::sin(1.30), 0, std::cos(1.30)}));
+  EXPECT_FALSE(turning.ray({200 + 100 * 0.87, 200}));
+}
+
+// A camera that sees more than a half space cannot be shown whole by a flat view.
+TEST(Rectification, WideFisheyeImagesAreShownUpTo80Degrees) {
+  StereoCalibration c;
+  c.left = c.right = {80, 80, 159.5, 119.5, {.model = LensModel::fisheye}};
+  c.translation = {-0.1, 0, 0};
+  c.size = {320, 240};
+  const double small = plan_rectification(c).geometry.focal,
+               large = plan_rectification(c, {}, 1).geometry.focal;
+  EXPECT_NEAR(plan_rectification(c).geometry.cx, 159.5, 1e-9);
+  EXPECT_GT(large, 119.5 / std::tan(80.1 / 57.29577951308232));
+  EXPECT_LT(large, 119.5 / std::tan(75 / 57.29577951308232));
+  EXPECT_EQ(small, large);
+  c.left.fx = c.left.fy = c.right.fx = c.right.fy = 110;  // 86 and 62 degrees
+  EXPECT_GT(plan_rectification(c).geometry.focal, plan_rectification(c, {}, 1).geometry.focal);
+}
+
+TEST(Rectification, CoefficientsSayTheModelOnlyInPart) {
+  const auto models = [](const LensCoefficients& left, const LensCoefficients& right,
+                         std::optional<LensModel> model = {}) {
+    StereoCalibration c;
+    set_lenses(c, left, right, model);
+    return c;
+  };
+  const LensCoefficients column{{0.1, 0.2, 0.3, 0.4}, true}, row{{0.1, 0.2, 0.3, 0.4}}, five{{1, 2, 3, 4, 5}};
+  const LensDistortion fisheye{.k1 = 0.1, .k2 = 0.2, .k3 = 0.3, .k4 = 0.4, .model = LensModel::fisheye},
+      perspective{.k1 = 0.1, .k2 = 0.2, .p1 = 0.3, .p2 = 0.4};
+  EXPECT_EQ(models(column, column).left.distortion, fisheye);
+  EXPECT_NE(models(column, column).assumption.find("read as k1 k2 k3 k4 of a fisheye lens"),
+            std::string::npos);
+  EXPECT_EQ(models(row, row).right.distortion, perspective);
+  EXPECT_NE(models(row, row).assumption.find("D1 and D2 have 4 coefficients"), std::string::npos);
+  EXPECT_EQ(models(column, five).left.distortion, perspective);
+  EXPECT_EQ(models(column, five).assumption, "");
+  EXPECT_EQ(models(five, five).assumption, "");
+  EXPECT_EQ(models(row, row, LensModel::fisheye).left.distortion, fisheye);
+  EXPECT_EQ(models(column, column, LensModel::perspective).left.distortion, perspective);
+  EXPECT_EQ(models(row, row, LensModel::fisheye).assumption, "");
+  expect_error(ErrorCode::invalid_argument, "D2 has 5 coefficients; a fisheye lens has 4, k1 to k4",
+               [&] { models(row, five, LensModel::fisheye); });
+  expect_error(ErrorCode::invalid_argument, "D1 has 6 coefficients", [&] {
+    models({{1, 2, 3, 4, 5, 6}}, five);
+  });
 }
 
 TEST(Rectification, RefusesCalibrationsThatCannotBe) {
@@ -188,6 +279,8 @@ TEST(Rectification, RefusesCalibrationsThatCannotBe) {
          [](auto& c, auto&, auto&) { c.left.fx = 0; });
   expect("the right camera of the calibration has a value nan",
          [](auto& c, auto&, auto&) { c.right.distortion.k3 = NAN; });
+  expect("the left camera of the calibration has a fisheye lens with p1, p2, k5, k6 = 0.0012,",
+         [](auto& c, auto&, auto&) { c.left.distortion.model = LensModel::fisheye; });
   expect("alpha cannot be 1.5", [](auto&, auto&, auto& alpha) { alpha = 1.5; });
   expect("for images of 320x240 px, the frames are 640x480", [](auto&, auto& size, auto&) {
     size = {640, 480};

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Affine interpolation of matches: the same bits on every target, and flow that is known.
+#include "not_finite.hpp"
 #include "steps/affine_on.hpp"
 
 namespace parafield {
 namespace {
-
-constexpr float nan_value = std::numeric_limits<float>::quiet_NaN();
 
 class AffineInterpolationOn : public OnTarget {
  protected:
@@ -21,9 +20,9 @@ TEST_P(AffineInterpolationOn, SameBits) {
         SCOPED_TRACE(testing::Message()
                      << size.width << "x" << size.height << " stride " << stride << " share " << share);
         AffineCase c = affine_case(size, stride, share, ++seed);
-        if (seed % 3 == 1) c.color(int(seed % 2), size.width / 2, size.height / 3) = nan_value;
+        if (seed % 3 == 1) c.color(int(seed % 2), size.width / 2, size.height / 3) = nan;
         if (seed % 5 == 1) c.color(2, size.width / 3, size.height / 2) = 1e36f;
-        if (seed % 5 == 2) c.u[c.u.size() / 2] = nan_value;
+        if (seed % 5 == 2) c.u[c.u.size() / 2] = nan;
         const bool confidence = seed % 4 != 0;
         expect_same_result(interpolate_on(reference_target(), c, 1, confidence),
                            interpolate_on(GetParam(), c, 1 + int(seed % 3), confidence));
@@ -107,7 +106,7 @@ TEST_P(AffineInterpolationOn, PixelsThatAreNotFiniteTakeTheFlowAround) {
   AffineCase c = affine_case({90, 70}, 4, 1, 11);
   for (std::size_t i = 0; i < c.u.size(); ++i) c.u[i] = 6, c.v[i] = 2;
   for (int y = 20; y < 45; ++y)
-    for (int x = 30; x < 60; ++x) c.color((x + y) % 3, x, y) = (x + y) % 5 ? nan_value : 1e36f;
+    for (int x = 30; x < 60; ++x) c.color((x + y) % 3, x, y) = (x + y) % 5 ? nan : 1e36f;
   const AffineResult found = interpolated(c);
   for (std::size_t i = 0; i < found.u.size(); ++i) {
     ASSERT_NEAR(found.u[i], 6, 1e-4f) << i;

@@ -14,8 +14,10 @@ namespace {
 using Mask = GuardedImage<std::uint8_t>;
 using Words = GuardedImage<std::uint32_t>;
 
-enum class Fill { none, some, all };
-const char* text_of(Fill fill) { return fill == Fill::none ? "none" : fill == Fill::some ? "some" : "all"; }
+enum class Filling { none, some, all };
+const char* text_of(Filling fill) {
+  return fill == Filling::none ? "none" : fill == Filling::some ? "some" : "all";
+}
 
 /// Random disparities of a range, colors and masks.
 struct Input {
@@ -24,12 +26,14 @@ struct Input {
   Mask valid, unsure;
   int least, most;
 
-  Input(Size size, int low, int high, Fill valid_pixels, Fill unsure_pixels)
+  Input(Size size, int low, int high, Filling valid_pixels, Filling unsure_pixels)
       : disparities(size), colors(size), valid(size), unsure(size), least(low), most(high) {
     constexpr unsigned palette[] = {0x000000, 0x6040a0, 0x6444a3,
                                     0xa5a5a5};  // two are alike, one is a guard's
     std::mt19937 random(31);
-    const auto is_set = [&](Fill fill) { return fill == Fill::some ? random() % 4 == 0 : fill == Fill::all; };
+    const auto is_set = [&](Filling fill) {
+      return fill == Filling::some ? random() % 4 == 0 : fill == Filling::all;
+    };
     for (int y = 0; y < size.height; ++y)
       for (int x = 0; x < size.width; ++x) {
         disparities.view()(x, y) = float(low + int(random() % unsigned(high - low + 1)));
@@ -122,7 +126,7 @@ TEST_P(ColorMedianStep, AgreesWithTheOracle) {
       const std::string what = parafield::text_of(size) + ", side " + std::to_string(side);
       for (const auto& [least, most] : {std::pair{0, 15}, std::pair{-9, 4}}) {
         if (HasFatalFailure()) return;
-        Input in(size, least, most, Fill::some, Fill::none);
+        Input in(size, least, most, Filling::some, Filling::none);
         compare(in, side, false, what + ", from " + std::to_string(least));
       }
     }
@@ -130,8 +134,8 @@ TEST_P(ColorMedianStep, AgreesWithTheOracle) {
 
 TEST_P(ColorMedianStep, FiltersWhatIsNotValidOrUnsure) {
   for (const Size size : {Size{1, 7}, Size{37, 19}})
-    for (const Fill valid : {Fill::none, Fill::some, Fill::all})
-      for (const Fill unsure : {Fill::none, Fill::some, Fill::all})
+    for (const Filling valid : {Filling::none, Filling::some, Filling::all})
+      for (const Filling unsure : {Filling::none, Filling::some, Filling::all})
         for (const bool has_unsure : {false, true}) {
           Input in(size, -3, 8, valid, unsure);
           compare(in, 9, has_unsure,
@@ -144,7 +148,7 @@ TEST_P(ColorMedianStep, AnyRangeOfDisparities) {
   for (const auto& [least, most] :
        {std::pair{0, 0}, std::pair{-1, 0}, std::pair{-300, -41}, std::pair{-250, 261}, std::pair{900, 1411}})
     for (const int side : {5, 25}) {
-      Input in({41, 23}, least, most, Fill::some, Fill::some);
+      Input in({41, 23}, least, most, Filling::some, Filling::some);
       compare(in, side, true, "from " + std::to_string(least) + " to " + std::to_string(most));
     }
 }
@@ -155,7 +159,7 @@ TEST_P(ColorMedianStep, PixelsTakeTheDisparityOfTheirColor) {
   constexpr Size size{40, 30};
   constexpr int edge = 19;
   for (const int side : sides) {
-    Input in(size, -6, 6, Fill::all, Fill::none);
+    Input in(size, -6, 6, Filling::all, Filling::none);
     const auto disparity = [](int x) { return x < edge ? 4.0f : -5.0f; };
     for (int y = 0; y < size.height; ++y)
       for (int x = 0; x < size.width; ++x) {

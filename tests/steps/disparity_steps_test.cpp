@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The last steps of stereo, against float64.
+// The confidence of disparities, against float64.
 #include <cmath>
-#include <limits>
 
+#include "not_finite.hpp"
 #include "oracle/grid.hpp"
 #include "steps/consistency/consistency.hpp"
 #include "steps/guarded.hpp"
@@ -11,9 +11,6 @@ namespace parafield {
 namespace {
 
 using oracle::Grid;
-
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-constexpr float infinity = std::numeric_limits<float>::infinity();
 
 std::string at(const std::string& what, int x, int y) {
   return what + " at (" + std::to_string(x) + ", " + std::to_string(y) + ")";
@@ -29,33 +26,6 @@ void fill_randomly(View<float> d, unsigned seed, float step) {
 }
 
 class DisparitySteps : public OnTarget {};
-
-TEST_P(DisparitySteps, TakeFine) {
-  constexpr float odd[] = {nan, infinity, -infinity, 1e30f};
-  for (const Size size : sizes) {
-    Guarded whole(size), fine(size), out(size);
-    GuardedImage<std::uint8_t> valid(size);
-    fill_randomly(whole.view(), 41, 1);
-    std::mt19937 random(42);
-    for (int y = 0; y < size.height; ++y)
-      for (int x = 0; x < size.width; ++x) {
-        valid.view()(x, y) = random() % 3 ? 1 : 0;
-        fine.view()(x, y) =
-            random() % 20 == 0 ? odd[random() % 4] : whole.view()(x, y) + float(int(random() % 17) - 8) / 8;
-      }
-    run_on(GetParam(), {&whole, &fine, &valid, &out}, [&]<class Backend>(Backend& backend) {
-      take_fine<Backend>(backend, whole.view(), fine.view(), valid.view(), out.view());
-    });
-    for (int y = 0; y < size.height; ++y)
-      for (int x = 0; x < size.width; ++x) {
-        const float d = whole.view()(x, y), refined = fine.view()(x, y);
-        const bool taken = valid.view()(x, y) && std::abs(double(refined) - d) <= 0.5;
-        ASSERT_TRUE(same_bits(out.view()(x, y), taken ? refined : d))
-            << at(text_of(size), x, y) << ": " << out.view()(x, y) << " of " << d << " and " << refined;
-      }
-    out.expect_intact_guard(text_of(size));
-  }
-}
 
 /// Planes of a left-right pair. The right ones are used if the test says so.
 struct Evidence {

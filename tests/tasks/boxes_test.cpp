@@ -14,15 +14,15 @@
 namespace parafield {
 namespace {
 
-constexpr Size sizes[] = {{1, 1},   {1, 9},   {9, 1},    {2, 3},    {8, 8},    {31, 15},  {32, 16},
-                          {33, 17}, {65, 33}, {101, 67}, {1, 1100}, {1100, 1}, {320, 200}};
+constexpr Size box_sizes[] = {{1, 1},   {1, 9},   {9, 1},    {2, 3},    {8, 8},    {31, 15},  {32, 16},
+                              {33, 17}, {65, 33}, {101, 67}, {1, 1100}, {1100, 1}, {320, 200}};
 
 class Boxes : public OnTarget {};
 INSTANTIATE_TEST_SUITE_P(Targets, Boxes, every_target(), target_name);
 
 TEST_P(Boxes, AreThoseOfAFloodFill) {
   const Forced forced(GetParam());
-  for (const Size size : sizes)
+  for (const Size size : box_sizes)
     for (const int min_area : {1, 2, 7, 100}) {
       BoxFinder finder(size, {.min_area = min_area, .device = GetParam().device()});
       for (const auto& [name, mask] : masks_of(size)) {

@@ -2,17 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 
 #include "disparity_row.hpp"
 #include "io/folder.hpp"
+#include "not_finite.hpp"
 #include "parafield/stereo.hpp"
 
 namespace parafield {
 namespace {
-
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-constexpr float infinity = std::numeric_limits<float>::infinity();
 
 TEST(Depth, IsFocalLengthTimesBaselineOverDisparity) {
   const Image<float> depth = depth_of(row({1, 10, 64}), 640, 0.25);

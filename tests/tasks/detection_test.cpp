@@ -14,10 +14,6 @@ using test::allocations;
 
 class DetectionOn : public OnDevice {};
 
-GuardedFrame noise(Size size, float shift, PixelFormat format = PixelFormat::gray_u8) {
-  return {size, format, 1, shift, 0, 0};
-}
-
 /// A square of 20 px on a dim ground, which moves by 8 px a frame; gray or of a color that luma hides.
 FrameBuffer square(int frame, bool equal_luma = false) {
   FrameBuffer image({100, 60}, PixelFormat::rgb_u8);

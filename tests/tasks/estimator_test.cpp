@@ -12,10 +12,6 @@ namespace {
 
 using test::allocations;
 
-GuardedFrame noise(Size size, float shift, PixelFormat format = PixelFormat::gray_u8) {
-  return {size, format, 1, shift, 0, 0};
-}
-
 class FlowEstimatorOn : public OnDevice {};
 
 TEST_P(FlowEstimatorOn, RefusesFramesThatItCannotRead) {

@@ -12,17 +12,17 @@
 namespace parafield {
 namespace {
 
-constexpr Size size{90, 61};  // rows of no multiple of 16 bytes
+constexpr Size frame_size{90, 61};  // rows of no multiple of 16 bytes
 
 std::vector<FrameBuffer> noise_frames(int count, PixelFormat format = PixelFormat::gray_u8) {
   std::vector<FrameBuffer> frames;
   for (int i = 0; i < count; ++i) {
-    const GuardedFrame noise(size, format, 5, 1.3f * float(i), 0, 0);
+    const GuardedFrame noise(frame_size, format, 5, 1.3f * float(i), 0, 0);
     const Frame from = noise.frame();
-    FrameBuffer frame(size, format);
-    for (int y = 0; y < size.height; ++y)
+    FrameBuffer frame(frame_size, format);
+    for (int y = 0; y < frame_size.height; ++y)
       std::memcpy(frame.row(y), static_cast<const char*>(from.data) + y * from.pitch,
-                  std::size_t(size.width) * std::size_t(bytes_per_pixel(format)));
+                  std::size_t(frame_size.width) * std::size_t(bytes_per_pixel(format)));
     frames.push_back(std::move(frame));
   }
   return frames;
@@ -43,8 +43,9 @@ std::vector<std::uint64_t> pushed(Estimator<Task>& estimator, const std::vector<
     FrameBuffer own = frame.to(on_host ? Memory::host() : frame.frame().memory);
     add(estimator.push(own));
     if (on_host)
-      for (int y = 0; y < size.height; ++y)
-        std::memset(own.row(y), 0x55, std::size_t(size.width) * std::size_t(bytes_per_pixel(own.format())));
+      for (int y = 0; y < frame_size.height; ++y)
+        std::memset(own.row(y), 0x55,
+                    std::size_t(frame_size.width) * std::size_t(bytes_per_pixel(own.format())));
     else
       estimator.synchronize();  // `own` goes
   }
@@ -61,7 +62,7 @@ class PipelinedOn : public OnDevice {
     typename Task::Options options;
     options.device = device();
     options.pipelined = pipelined;
-    return Estimator<Task>(method, size, options);
+    return Estimator<Task>(method, frame_size, options);
   }
 };
 
@@ -80,10 +81,10 @@ TEST_P(PipelinedOn, GivesTheSameResultsForEveryMethod) {
     EXPECT_EQ(pushed(plain, resident), expected);
   };
   for_each_method<FlowMethod>([&](const auto& method) {
-    compare(static_cast<const Flow*>(nullptr), fitted(restrained(method), size));
+    compare(static_cast<const Flow*>(nullptr), fitted(restrained(method), frame_size));
   });
   for_each_method<DetectionMethod>([&](const auto& method) {
-    compare(static_cast<const Detection*>(nullptr), fitted(restrained(method), size));
+    compare(static_cast<const Detection*>(nullptr), fitted(restrained(method), frame_size));
   });
 }
 
@@ -141,7 +142,7 @@ TEST_P(PipelinedOn, WritesIntoOutputs) {
   if (cuda()) memories.push_back(Memory::pinned());
   for (const Memory memory : memories) {
     std::vector<FlowField> outputs;
-    for (int i = 0; i < 7; ++i) outputs.emplace_back(size, memory);
+    for (int i = 0; i < 7; ++i) outputs.emplace_back(frame_size, memory);
     estimator.reset();
     for (std::size_t i = 0; i < 7; ++i) {
       EXPECT_EQ(estimator.push(frames[i], outputs[i]), i >= 2);
@@ -155,8 +156,8 @@ TEST_P(PipelinedOn, WritesIntoOutputs) {
 TEST_P(PipelinedOn, LeavesOutPlanes) {
   const auto frames = noise_frames(8);
   for_each_method<FlowMethod>([&]<class Method>(const Method& given) {
-    const Method method = fitted(restrained(given), size);
-    FlowEstimator whole(method, size, {.device = device()});
+    const Method method = fitted(restrained(given), frame_size);
+    FlowEstimator whole(method, frame_size, {.device = device()});
     std::vector<FlowField> expected;
     for (const FrameBuffer& frame : frames)
       if (const FlowField* flow = whole.push(frame)) expected.push_back(flow->to(Memory::host()));
@@ -164,19 +165,21 @@ TEST_P(PipelinedOn, LeavesOutPlanes) {
       for (const bool confidence : {false, true}) {
         SCOPED_TRACE(std::string(Method::name) + (valid ? ", valid" : "") +
                      (confidence ? ", confidence" : ""));
-        FlowEstimator some(method, size, {.device = device(), .valid = valid, .confidence = confidence});
+        FlowEstimator some(method, frame_size,
+                           {.device = device(), .valid = valid, .confidence = confidence});
         const auto compare = [&](const FlowField& flow, std::size_t i) {
           EXPECT_EQ(bool(flow.valid), valid);
           EXPECT_EQ(bool(flow.confidence), confidence);
           detail::for_each_plane(flow, expected[i], [](const auto& a, const auto& b) {
-            for (int y = 0; a && y < size.height; ++y)
-              ASSERT_EQ(
-                  std::memcmp(a.view().row(y), b.view().row(y), std::size_t(size.width) * sizeof(a(0, 0))),
-                  0);
+            for (int y = 0; a && y < frame_size.height; ++y)
+              ASSERT_EQ(std::memcmp(a.view().row(y), b.view().row(y),
+                                    std::size_t(frame_size.width) * sizeof(a(0, 0))),
+                        0);
           });
         };
         FlowEstimator pipelined(
-            method, size, {.device = device(), .pipelined = true, .valid = valid, .confidence = confidence});
+            method, frame_size,
+            {.device = device(), .pipelined = true, .valid = valid, .confidence = confidence});
         std::size_t count = 0, late = 0;
         for (const FrameBuffer& frame : frames)
           if (const FlowField* flow = some.push(frame)) compare(*flow, count++);
@@ -187,8 +190,8 @@ TEST_P(PipelinedOn, LeavesOutPlanes) {
         EXPECT_EQ(late, expected.size());
       }
   });
-  FlowEstimator none(LucasKanade{}, size, {.device = device(), .valid = false, .confidence = false});
-  FlowField output(size);
+  FlowEstimator none(LucasKanade{}, frame_size, {.device = device(), .valid = false, .confidence = false});
+  FlowField output(frame_size);
   EXPECT_EQ(message_of([&] { none.push(frames[0], output); }),
             "the output has a valid plane, but the estimator's options leave it out");
   output.valid = {};
@@ -207,8 +210,8 @@ TEST_P(PipelinedOn, ChecksAndFiltersWorkWithoutTheirPlanes) {
   none.valid = none.confidence = false;
   const FlowField whole = estimate_flow(frames[0], frames[1], LucasKanade{}, options),
                   flow = estimate_flow(frames[0], frames[1], LucasKanade{}, none);
-  for (int y = 0; y < size.height; ++y)
-    for (int x = 0; x < size.width; ++x) {
+  for (int y = 0; y < frame_size.height; ++y)
+    for (int x = 0; x < frame_size.width; ++x) {
       ASSERT_EQ(flow.u(x, y), whole.u(x, y));
       ASSERT_EQ(flow.v(x, y), whole.v(x, y));
     }

@@ -13,10 +13,6 @@ namespace {
 
 class StereoOn : public OnDevice {};
 
-GuardedFrame noise(Size size, float shift, PixelFormat format = PixelFormat::gray_u8) {
-  return {size, format, 1, shift, 0, 0};
-}
-
 /// The left and the right image of a texture at one disparity.
 struct Shifted {
   Image<float> left, right;

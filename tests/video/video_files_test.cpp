@@ -201,6 +201,58 @@ TEST(VideoFiles, FramesComeTurnedAsThePlayerShowsThem) {
   }
 }
 
+/// The mean difference of a pixel from those above and below: high where the rows are of different times.
+double combing(const FrameBuffer& frame) {
+  const View<const std::uint8_t> values = values_of<std::uint8_t>(frame.frame());
+  double sum = 0;
+  for (int y = 1; y + 1 < values.height; ++y)
+    for (int x = 0; x < values.width; ++x)
+      sum += std::abs(values(x, y) - (values(x, y - 1) + values(x, y + 1)) / 2.0);
+  return sum / (double(values.width) * (values.height - 2));
+}
+
+TEST(VideoFiles, InterlacedOnesAreDeinterlaced) {
+  NEEDS_FFMPEG_PROGRAM();
+  const Folder folder;
+  const auto frames = scene_frames({160, 120}, 24, false);
+  write_video(folder / "fields.mkv", frames, {.rate = 50, .codec = "ffv1"});
+  for (const char* order : {"top", "bottom"})
+    for (const char* name : {"a.mkv", "a.mpg", "a.mp4"}) {
+      SCOPED_TRACE(std::string(name) + order);
+      const std::string path = folder / name;
+      const bool is_mpg = path.ends_with("mpg"), is_mkv = path.ends_with("mkv");
+      if (!ffmpeg("-i " + (folder / "fields.mkv").string() + " -vf tinterlace=interleave_" + order +
+                  ",setfield=" + (order[0] == 't' ? "tff" : "bff") +
+                  " -flags +ilme+ildct -pix_fmt yuv420p -c:v " +
+                  (is_mkv   ? "ffv1"
+                   : is_mpg ? "mpeg2video -q:v 2"
+                            : "mpeg4 -q:v 2") +
+                  " " + path))
+        continue;
+      for (const int threads : {1, 3}) {
+        const Video video = read_video(path, {.gray = true, .threads = threads});
+        EXPECT_EQ(video.error, "");
+        ASSERT_EQ(video.frames.size(), 12u);
+        ASSERT_EQ(video.notes.size(), 1u);
+        EXPECT_EQ(video.notes[0], path + ": it is interlaced; its frames are deinterlaced");
+        for (std::size_t i = 2; i < 10; ++i) {
+          EXPECT_LT(combing(video.frames[i].frame), 1.5 * combing(frames[2 * i])) << i;
+          EXPECT_NEAR(video.frames[i].time, double(i) / 25, 2e-3);
+        }
+      }
+    }
+  EXPECT_TRUE(read_video(folder / "fields.mkv").notes.empty());
+  // Y4M is read as it is stored.
+  write_video(folder / "a.y4m", frames);
+  auto bytes = bytes_in(folder / "a.y4m");
+  const std::string header = "YUV4MPEG2 It";
+  bytes.erase(bytes.begin(), bytes.begin() + 9);
+  bytes.insert(bytes.begin(), header.begin(), header.end());
+  const Video video = read_video(folder.with("b.y4m", bytes));
+  ASSERT_EQ(video.notes.size(), 1u) << video.error;
+  EXPECT_TRUE(video.notes[0].ends_with("it is interlaced; its rows are read as they are stored"));
+}
+
 TEST(VideoFiles, MemoryIsUsedAgain) {
   NEEDS_FFMPEG();
   const Folder folder;

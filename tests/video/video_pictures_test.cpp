@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Folders, patterns and streams of pictures, and Y4M: they need no FFmpeg.
 
+#include "core/fail.hpp"
 #include "io/pipe.hpp"
 #include "parafield/io.hpp"
 #include "video/videos.hpp"
@@ -65,6 +66,110 @@ TEST(VideoPictures, OfAPatternAreThoseOfItsNumbers) {
   expect_error(invalid_argument, "one place of a number", [&] { FrameSource{folder / "g%s.pgm"}; });
 }
 
+/// The notes of a source that is read to its end.
+std::vector<std::string> notes_of(FrameSource source) {
+  while (source.next()) {
+  }
+  return source.take_notes();
+}
+
+TEST(VideoPictures, OfWildcardsComeInTheOrderOfTheirNumbers) {
+  const Folder folder;
+  for (const int i : {1, 2, 10, 9}) {
+    write_frame(folder / ("a" + std::to_string(i) + ".pgm"), number(i));
+    write_frame(folder / ("b" + std::to_string(i) + ".pgm"), number(20 + i));
+  }
+  EXPECT_EQ(numbers(read_video(folder / "a*.pgm")), (std::vector{1, 2, 9, 10}));
+  EXPECT_EQ(numbers(read_video(folder / "b[12].pgm")), (std::vector{21, 22}));
+  EXPECT_EQ(expand_wildcards(folder / "?9.pgm"),
+            (std::vector<std::string>{folder / "a9.pgm", folder / "b9.pgm"}));
+  for (const std::string name : {"plain.png", "http://host/a*.png", "none/plain"})
+    EXPECT_EQ(expand_wildcards(name), std::vector{name});
+  write_frame(folder / "c[1]*.pgm", number(5));  // an existing file is itself
+  EXPECT_EQ(numbers(read_video(folder / "c[1]*.pgm")), (std::vector{5}));
+  expect_error(ErrorCode::file, "no file has a name like this", [&] { FrameSource{folder / "x*.pgm"}; });
+}
+
+TEST(VideoPictures, OfSeveralSequencesInAFolderAreNotMixed) {
+  const Folder folder;
+  for (const int i : {1, 2, 3}) write_frame(folder / ("frame" + std::to_string(i) + ".pgm"), number(i));
+  EXPECT_TRUE(notes_of(FrameSource(folder.path())).empty());
+  write_frame(folder / "mask.pgm", number(77));
+  EXPECT_EQ(numbers(read_video(folder.path())), (std::vector{1, 2, 3}));
+  auto notes = notes_of(FrameSource(folder.path()));
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_EQ(notes[0], folder.path().string() +
+                          ": the frames are frame#.pgm (3 files); 1 picture of another name is "
+                          "left out: mask.pgm");
+  for (const int i : {1, 2, 3}) write_frame(folder / ("mask" + std::to_string(i) + ".pgm"), number(70 + i));
+  expect_error(ErrorCode::file, "pictures of several sequences: frame#.pgm (3 files), mask#.pgm (3 files)",
+               [&] { FrameSource{folder.path()}; });
+  EXPECT_EQ(numbers(read_video(folder / "frame*.pgm")), (std::vector{1, 2, 3}));
+  notes = notes_of(FrameSource(folder / "*.pgm"));
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_NE(notes[0].find("names of several sequences"), std::string::npos) << notes[0];
+  // Names without numbers are no sequences.
+  const Folder words;
+  for (const char* name : {"a.pgm", "b.pgm", "c.pgm"}) write_frame(words / name, number(1));
+  EXPECT_EQ(numbers(read_video(words.path())).size(), 3u);
+}
+
+TEST(VideoPictures, ThatAreNamedOutOfOrderGetANote) {
+  const Folder folder;
+  std::vector<std::string> files;
+  for (const int i : {1, 10, 2}) {
+    files.push_back(folder / ("frame" + std::to_string(i) + ".pgm"));
+    write_frame(files.back(), number(i));
+  }
+  FrameSource source(files);
+  const auto notes = source.take_notes();
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_TRUE(notes[0].starts_with(files[2] + " comes after " + files[1])) << notes[0];
+  EXPECT_TRUE(source.take_notes().empty());
+  EXPECT_EQ(middle(source.next()->frame)[0], 1);
+  EXPECT_EQ(middle(source.next()->frame)[0], 10);  // as named
+  std::swap(files[1], files[2]);
+  EXPECT_TRUE(notes_of(FrameSource(files)).empty());
+}
+
+TEST(VideoPictures, DamagedOnesAreSkippedOnlyIfAsked) {
+  const Folder folder;
+  std::vector<std::string> files;
+  for (const int i : {0, 1, 2, 3, 4, 5, 6}) {
+    files.push_back(folder / ("f" + std::to_string(i) + ".pgm"));
+    if (i == 0 || i == 3 || i == 4 || i == 6)
+      std::ofstream(files.back()) << "P5 8 6 255\ndamaged";
+    else
+      write_frame(files.back(), number(i));
+  }
+  const std::vector<std::vector<std::string>> inputs = {
+      files, {folder.path()}, {folder / "f%d.pgm"}, {folder / "f*.pgm"}};
+  for (const auto& input : inputs) {
+    SCOPED_TRACE(input[0]);
+    expect_error(ErrorCode::format, "f0.pgm", [&] { FrameSource{input}; });
+    FrameSource source(input, {.skip_damaged = true});
+    for (const auto& [value, skipped] : std::vector<std::pair<int, int>>{{1, 1}, {2, 0}, {5, 2}}) {
+      const std::optional<VideoFrame> frame = source.next();
+      ASSERT_TRUE(frame);
+      EXPECT_EQ(middle(frame->frame)[0], value);
+      EXPECT_EQ(frame->index, value);
+      EXPECT_EQ(frame->skipped, skipped);
+      EXPECT_DOUBLE_EQ(frame->time, value / 25.0);
+    }
+    EXPECT_FALSE(source.next());
+    const auto notes = source.take_notes();
+    ASSERT_EQ(notes.size(), 4u);
+    for (std::size_t i = 0; i < 4; ++i) {
+      EXPECT_NE(notes[i].find(text("f", std::vector{0, 3, 4, 6}[i], ".pgm: ")), std::string::npos)
+          << notes[i];
+      EXPECT_TRUE(notes[i].ends_with("; it is skipped")) << notes[i];
+    }
+  }
+  const std::vector<std::string> none = {files[0], files[3]};
+  expect_error(ErrorCode::format, "no picture can be read",
+               [&] { FrameSource(none, {.skip_damaged = true}); });
+}
+
 TEST(VideoPictures, OfSeveralInputsFollowOneAnother) {
   const Folder folder, pictures;
   for (const int i : {1, 2}) write_frame(pictures / ("a" + std::to_string(i) + ".pgm"), number(i));
@@ -93,15 +198,15 @@ TEST(VideoPictures, OfSeveralInputsFollowOneAnother) {
   EXPECT_TRUE(any.next() && any.next() && same.next());
   expect_error(ErrorCode::format, "c.pgm: frame 1: has 8x7 pixels, those before 8x6", [&] { same.next(); });
   EXPECT_FALSE(same.next());
-  expect_error(ErrorCode::invalid_argument, "needs an input", [] { FrameSource{std::vector<std::string>()}; });
+  expect_error(ErrorCode::invalid_argument, "needs an input",
+               [] { FrameSource{std::vector<std::string>()}; });
 }
 
 TEST(VideoPictures, CanBeAllThatIsRead) {
   const Folder folder;
   std::ofstream(folder / "notes.txt") << "notes";
-  expect_error(ErrorCode::format, "notes.txt: not a PNG", [&] {
-    FrameSource(folder / "notes.txt", {.format = "pictures"});
-  });
+  expect_error(ErrorCode::format, "notes.txt: not a PNG",
+               [&] { FrameSource(folder / "notes.txt", {.format = "pictures"}); });
 }
 
 TEST(VideoPictures, AreWrittenByAPatternOrIntoAFolder) {

@@ -49,6 +49,7 @@ struct Video {
   VideoInfo info;
   std::vector<VideoFrame> frames;
   std::string error;
+  std::vector<std::string> notes = {};
 };
 inline Video read_video(const std::string& path, const FrameSourceOptions& options = {}) {
   Video video;
@@ -57,6 +58,7 @@ inline Video read_video(const std::string& path, const FrameSourceOptions& optio
     video.info = reader.info();
     while (auto frame = reader.next()) video.frames.push_back(std::move(*frame));
     EXPECT_FALSE(reader.next());
+    video.notes = reader.take_notes();
   } catch (const Error& error) {
     video.error = error.what();
     EXPECT_TRUE(video.error.starts_with(path)) << video.error;

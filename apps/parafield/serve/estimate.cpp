@@ -55,7 +55,7 @@ struct AskedFrames {
   std::vector<FrameBuffer> frames;
   std::vector<KnownPixels> known;
   std::vector<Frame> views;
-  std::vector<std::string> notes;  ///< on the range of the frames
+  std::vector<std::string> notes;
 
   /// `fills`: fill in pixels without a value. For motion detection this is false, because its methods handle
   /// them.
@@ -81,7 +81,7 @@ struct AskedFrames {
       frames.push_back(std::move(frame->frame));
       known.push_back(std::move(frame->known));
     }
-    notes = source.notes();
+    for (const std::string& note : source.notes()) notes.push_back(uploads.with_names(note));
     views.assign(frames.begin(), frames.end());
     if (views.size() < 2)
       throw Error(ErrorCode::invalid_argument, fmt::format("two frames are needed, not {}", views.size()));
@@ -195,6 +195,7 @@ PackedAnswer solve(const Json& head, const Uploads& uploads, const ServeOptions&
   add_times(report, name_of(method), info, asked.views[0].size(), time_of_first(first));
   if (second != first) report.json["again_milliseconds"] = second;
   add_range(report, asked.views[0].range);
+  add_notes(report, asked.notes);
   report.json["frame"] = own;
   PackedAnswer answer;
   add_result(answer, report, result, asked.views[own], asked.known[own]);

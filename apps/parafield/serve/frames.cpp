@@ -66,7 +66,16 @@ PackedAnswer show_frames(const PackedRequest& request, const ServeOptions& optio
     int index = 0, shown = 0;
     double pixels = 0;
     bool more = false;
-    for (; std::optional<VideoFrame> frame = source.next(); ++index) {
+    std::vector<std::string> notes;
+    for (std::optional<VideoFrame> frame;; ++index) {
+      try {
+        frame = source.next();
+      } catch (const Error& error) {  // the frames before it are shown
+        if (shown == 0) throw;
+        frame.reset();
+        notes.emplace_back(error.what());
+      }
+      if (!frame) break;
       const Size size = frame->frame.size();
       job.check();
       uploads.check_size(0, size);
@@ -80,6 +89,9 @@ PackedAnswer show_frames(const PackedRequest& request, const ServeOptions& optio
     if (shown == 0)
       throw Error(ErrorCode::invalid_argument, fmt::format("{}: has {} frames, none from number {} on",
                                                            request.files[0].name, index, start));
+    for (std::string& note : source.take_notes()) notes.push_back(std::move(note));
+    for (std::string& note : notes) note = uploads.with_names(note);
+    answer.head["notes"] = notes;
     answer.head["more"] = more;
     answer.head["single"] = !video && index == 1;
   });

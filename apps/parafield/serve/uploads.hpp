@@ -46,6 +46,8 @@ class Uploads {
   /// Throws Error(invalid_argument) if a frame has more pixels than allowed.
   void check_size(std::size_t i, Size size) const;
 
+  /// Returns the message with the names of the uploads in the place of the memory files' paths.
+  std::string with_names(std::string message) const;
   /// Calls f(). In error messages, replaces the paths of the memory files by the names of the uploads.
   template <class F>
   auto naming_files(F f) const {
@@ -57,8 +59,6 @@ class Uploads {
   }
 
  private:
-  std::string with_names(std::string message) const;
-
   std::vector<std::string> names_, formats_;
   std::vector<MemoryFile> files_;
   double most_pixels_;

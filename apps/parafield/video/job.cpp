@@ -160,8 +160,17 @@ void VideoJob::run(const std::stop_token& stop) {
   const bool draws = !target.output.empty();
   const bool gray =
       has_own_luma(target.input) && !(draws && painter.shows_frame()) && !compares_colors(method_);
-  FrameSource source(target.input, {.gray = gray, .threads = threads_});
+  FrameSource source(target.input,
+                     {.gray = gray, .threads = threads_, .skip_damaged = options_.skip_damaged});
   info = source.info();
+  const auto say = [&](std::vector<std::string> texts) {
+    for (std::string& text : texts) {
+      if (!options_.quiet) note(text);
+      notes.push_back(std::move(text));
+    }
+  };
+  const auto take_notes = [&] { say(source.take_notes()); };
+  take_notes();
   expected = expected_flows();
 
   FlowFolder flows(target.flow_folder, options_.flow_format, options_.bound);
@@ -192,6 +201,7 @@ void VideoJob::run(const std::stop_token& stop) {
   how.valid = (draws && options_.view == "arrows") || (keeps_flow && options_.flow_format == "kitti");
   FlowEstimator estimator(method_, info.size, how);
 
+  const std::int64_t every = options_.every;
   std::int64_t seen = 0, taken = 0;
   SequenceRange sequence(options_.reading.given(), RangeUse::matching, false);
   const auto give_range = [&](FrameBuffer& buffer) {
@@ -201,26 +211,36 @@ void VideoJob::run(const std::stop_token& stop) {
     if (!sequence.is_decided()) sequence.decide({&frame, 1});
     sequence.give_to(buffer, name);
     range = sequence.range();
-    for (const std::string& text : sequence.take_notes())
-      if (!options_.quiet) note(text);
+    say(sequence.take_notes());
   };
   const auto read = [&](VideoFrame& frame) {
-    // Skips the frames between the selected ones, and the frames whose flow exists already.
+    // Passes over the frames between the selected ones, and the frames whose flow exists already.
+    bool misses = false;  // a selected frame is damaged
     while (options_.frames == 0 || taken < options_.frames) {
-      if (!source.next(frame)) return false;
-      // The first frame decides the range, even if it is skipped.
-      if (seen == 0) give_range(frame.frame);
-      if (seen++ % options_.every == 0 && taken++ >= skipped) {
-        if (seen > 1) give_range(frame.frame);
-        return true;
-      }
+      const bool is_there = source.next(frame);
+      take_notes();
+      if (!is_there) return false;
+      const std::int64_t damaged = frame.index - frame.skipped;  // the first damaged one
+      misses = misses || (damaged + every - 1) / every * every < frame.index;
+      seen = frame.index + 1;
+      const bool is_selected = frame.index % every == 0;
+      if (is_selected) taken = frame.index / every + 1;
+      const bool is_wanted = is_selected && taken > skipped;
+      // The first frame decides the range, even if it is passed over.
+      if (is_wanted || !sequence.is_decided()) give_range(frame.frame);
+      if (!is_selected) continue;
+      frame.skipped = misses;
+      if (is_wanted) return true;
+      misses = false;
     }
     return false;
   };
+  const int middle = (window_ - 1) / 2;
   const bool timed = options_.rate == 0;
   // A picture is encoded while the next one is drawn and flow is written.
   std::future<void> encoding;
   std::int64_t encoded = 0;
+  std::int64_t lost = 0;  // pictures that were not encoded when the program was interrupted
   double waited = 0, worked = 0;
   const auto await = [&] {
     const Stopwatch watch(waited);
@@ -235,6 +255,7 @@ void VideoJob::run(const std::stop_token& stop) {
     ++encoded;
   };
   const auto write = [&](const VideoFrame& frame, FlowField& flow) {
+    if (stop.stop_requested()) return;  // the program should end soon
     if (writer) {
       const FrameBuffer& picture = painter.draw(frame.frame, flow);
       await();
@@ -242,16 +263,20 @@ void VideoJob::run(const std::stop_token& stop) {
       encoding = std::async(std::launch::async | std::launch::deferred,
                             [&encode_one, &picture, time = frame.time] { encode_one(picture, time); });
     }
-    if (keeps_flow) flows.write(int(written) + 1, flow);
+    if (keeps_flow) flows.write(int(frame.index / every) - middle + 1, flow);
     ++written;
   };
   const auto end = [&] {
     await();
-    if (writer && written > 0) writer->finish();
+    if (writer && written > 0 && stop.stop_requested())
+      lost = writer->finish_early();
+    else if (writer && written > 0)
+      writer->finish();
     whole = true;
   };
   try {
     report = Pipeline<Flow>(estimator, {.stop = stop}).run(read, write, end);
+    if (report.stopped) report.results = written - lost;
     encode = report.sink - waited + worked;
     if (taken < window_ && !report.stopped)
       throw Error(ErrorCode::format,

@@ -103,7 +103,7 @@ std::vector<std::exception_ptr> run_jobs(const std::vector<StreamJob*>& jobs, in
     const bool whole = std::ranges::all_of(jobs, [](const StreamJob* job) { return job->whole.load(); });
     if (!whole) busy = Clock::now();
     // A job that is still reading may be waiting for a camera or a pipe forever.
-    if (Clock::now() - busy > std::chrono::seconds(1)) {
+    if (Clock::now() - busy > std::chrono::milliseconds(200)) {
       progress.end();
       WhileWriting::end_now();
     }
@@ -130,7 +130,7 @@ std::string add_stages(Json& report, const PipelineReport& done, double encode, 
 }
 
 bool has_own_luma(const std::string& input) {
-  return !has_number(input) && !std::filesystem::is_directory(input);
+  return !has_number(input) && !has_wildcards(input) && !std::filesystem::is_directory(input);
 }
 
 }  // namespace parafield::command

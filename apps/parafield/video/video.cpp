@@ -17,7 +17,7 @@ std::string stem_of(const std::string& input) {
   if (input == "-") return "stdin";
   Path path(input);
   if (!path.has_filename()) path = path.parent_path();
-  if (has_number(path)) path = folder_of(std::filesystem::absolute(path));
+  if (has_number(path) || has_wildcards(input)) path = folder_of(std::filesystem::absolute(path));
   const std::string stem = path.stem().string();
   return stem.empty() || stem == "." || stem == ".." ? "video" : stem;
 }
@@ -62,7 +62,9 @@ std::vector<VideoTarget> targets_of(const VideoCommandOptions& options) {
 
 /// Throws UsageError, and Error(file) if an output cannot be written or would replace an input.
 void check_targets(const VideoCommandOptions& options, const std::vector<VideoTarget>& targets) {
-  const std::vector<Path> inputs(options.inputs.begin(), options.inputs.end());
+  std::vector<std::string> files = options.inputs;
+  expand_names(files);
+  const std::vector<Path> inputs(files.begin(), files.end());
   for (const VideoTarget& target : targets) {
     if (target.output.empty() || target.output == "-") continue;
     if (target.in_folder && !is_folder_there(folder_of(target.output))) continue;  // the job makes the folder
@@ -102,10 +104,17 @@ void add_job(Report& report, const VideoJob& job) {
       job.all_there ? fmt::format("{}: all was there\n", job.name)
                     : fmt::format("{}: {} flows of {} frames in {:.2f} s, {:.1f} a second; {}", job.name,
                                   done.results, done.frames, done.seconds, json["fps"].get<double>(), stages);
+  if (!job.notes.empty()) json["notes"] = job.notes;
   json["files"] = Json::array();
   for (const std::string& name : {job.target.output, job.target.flow_folder})
     if (!name.empty() && name != "-") json["files"].push_back(name);
   report.json["videos"].push_back(std::move(json));
+}
+
+/// Returns whether all files are single pictures by their names.
+bool are_pictures(const std::vector<std::string>& files) {
+  return std::ranges::all_of(files,
+                             [](const std::string& file) { return has_one_of(file, frame_extensions); });
 }
 
 void check_words(const VideoCommandOptions& options) {
@@ -180,13 +189,24 @@ void run(const VideoCommandOptions& options) {
 
 }  // namespace
 
+void VideoCommandOptions::expand() {
+  std::vector<std::string> all;
+  for (const std::string& input : inputs) {
+    std::vector<std::string> files = expand_wildcards(input);
+    if (files.size() > 1 && are_pictures(files)) files = {input};
+    all.insert(all.end(), files.begin(), files.end());
+  }
+  inputs = std::move(all);
+}
+
 void add_video(App& program) {
   auto [command, options] =
       add_command<VideoCommandOptions>(program, "video", "Estimate the flow along videos", run);
   const Option inputs = command.add_option("INPUT FILE", options.inputs);
   inputs.help(
       "videos: files, folders or patterns of pictures, cameras, or - for Y4M on standard input. A pattern is "
-      "like frame%04d.png, a camera like /dev/video0. Each input is a video of its own");
+      "like frame%04d.png, or 'frame*.png' in quotes, a camera like /dev/video0. Each input is a video of "
+      "its own");
   command.add_option("-o,--output FILE", options.output)
       .help(
           "write a video of the flow: .mp4, .mkv, .mov, .avi, .webm, .y4m, or - for Y4M on standard output. "
@@ -214,6 +234,7 @@ void add_video(App& program) {
   command.add_setting("--bound PX", options.bound, "motion that jpg and png show as 255").is_positive();
   command.add_flag("--resume", options.resume)
       .help("skip what is there. These are flow files, from the first on, and videos that have all frames");
+  FrameOptions::add_skip_to(command, options.skip_damaged, "flow");
   command.add_setting("--jobs N", options.jobs)
       .range(0, 64)
       .help("inputs at once. 0 = 1 on a CPU, up to 8 on a GPU");

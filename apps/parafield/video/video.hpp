@@ -19,8 +19,12 @@ struct VideoCommandOptions : EstimatorOptions<Flow> {
   float max_motion = 0, bound = 20;
   int step = 16, every = 1, frames = 0, quality = 18, jobs = 0;
   double rate = 0;
-  bool resume = false;
+  bool resume = false, skip_damaged = false;
   FrameOptions reading;  ///< only --range
+
+  /// Replaces names with wildcards by the videos that they match. One that matches pictures is a video of
+  /// them.
+  void expand();
 };
 
 /// An input and the outputs made from it; empty = none.
@@ -40,9 +44,10 @@ class VideoJob : public StreamJob {
   const VideoTarget target;
   // Complete once run() has returned:
   VideoInfo info;
-  bool all_there = false;  ///< all outputs existed already: --resume
-  ValueRange range;        ///< of the frames
-  double encode = 0;       ///< seconds of drawing and encoding, without waiting
+  bool all_there = false;          ///< all outputs existed already: --resume
+  ValueRange range;                ///< of the frames
+  double encode = 0;               ///< seconds of drawing and encoding, without waiting
+  std::vector<std::string> notes;  ///< on the input and its range
 
  private:
   bool output_is_whole() const;

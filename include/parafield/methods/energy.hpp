@@ -107,10 +107,10 @@ struct StereoEnergy {
                "Smallest disparity. A disparity d means x_right = x_left - d.");
   PF_PARAMETERS_OF(MatchingCost, cost, .aggregation = 7);
   PF_PARAMETERS_OF(Smoothness, smoothness);
-  PF_PARAMETER(
-      bool, sub_pixel, false,
-      "Refine disparities to sub-pixels. Two lines of opposite slopes are fitted to three costs. Offsets "
-      "below 0.08 px become 0, so that surfaces that face the camera keep whole disparities.");
+  PF_PARAMETER(bool, sub_pixel, false,
+               "Refine disparities to sub-pixels. Data costs around the labels place the minimum, and planes "
+               "fitted to "
+               "the surrounding 25 px smooth it. Offsets below 0.07 px become 0.");
   PF_PARAMETERS_OF(DisparityChecks, checks);
   PF_PARAMETER(
       float, noise, 0, range(0, 64),

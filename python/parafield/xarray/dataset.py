@@ -12,7 +12,9 @@ import xarray as xr
 import parafield as pf
 
 from . import velocity
-from .frames import PLANES, Solver, check_dtype, check_range, fill_values, value_range
+from .axes import check_rising, kind_of, time_of
+from .frames import PLANES, Solver, check_dtype, check_range, value_range
+from .missing import fill_values
 
 _ATTRIBUTES = {
     "u": {"units": "px", "long_name": "motion to the next frame, to the right"},
@@ -30,7 +32,7 @@ _OF_VALUES |= {"grid_mapping"}
 
 def flow(
     stack: xr.DataArray,
-    dim: Hashable = "time",
+    dim: Hashable | None = None,
     method: Any = "adaptive-ridge",
     preset: str | None = None,
     device: str | None = None,
@@ -54,8 +56,10 @@ def flow(
     `eastward_velocity` and `northward_velocity` on longitudes and latitudes, otherwise `x_velocity` and
     `y_velocity`. They are positive toward larger coordinates, in whichever direction an axis runs.
 
-    stack: three dimensions; any integers or floats. NaN, masked pixels and fill values have no weight.
-    dim: the dimension of time. core_dims: (y, x); by default the other two in the stack's order.
+    stack: three dimensions; any integers or floats. NaN, masked pixels, fill values and values beyond valid_min,
+        valid_max and valid_range have no weight. Its times must rise.
+    dim: the dimension of time; by default `time`, or the one that the CF conventions or its name identify.
+    core_dims: (y, x); by default the other two, identified in the same way or else in the stack's order.
     method, preset, device, threads, **parameters: as in `parafield.estimate_flow`. For Dask arrays, each call
         uses one thread by default, because Dask runs several calls at once.
     range: (black, white), the same for all images. By default 0 to 255 for uint8, otherwise what
@@ -102,7 +106,7 @@ def flow(
 
 
 def _ordered(
-    stack: xr.DataArray, dim: Hashable, core_dims: Sequence[Hashable] | None
+    stack: xr.DataArray, dim: Hashable | None, core_dims: Sequence[Hashable] | None
 ) -> tuple[xr.DataArray, tuple[Hashable, Hashable, Hashable]]:
     """The stack with its dimensions as (time, y, x), and their names."""
     dims = stack.dims
@@ -112,6 +116,8 @@ def _ordered(
             f"stack cannot have {len(dims)} dimensions ({named}); allowed: 3, time and those of the images"
             + ". stack.isel(NAME=0) takes one of several bands or levels" * (len(dims) > 3)
         )
+    if dim is None:
+        dim = time_of(stack)
     if dim not in dims:
         raise pf.Error(f"dim cannot be {dim!r}; allowed: a dimension of the stack, which has {named}")
     others = [name for name in dims if name != dim]
@@ -122,6 +128,9 @@ def _ordered(
                 f"{others[0]!r} and {others[1]!r} in either order"
             )
         others = list(core_dims)
+    elif kind_of(stack, others[0]) == "columns" or kind_of(stack, others[1]) == "rows":
+        others.reverse()  # longitude, latitude
+    check_rising(stack, dim)
     order = (dim, others[0], others[1])
     for name in order:
         if not stack.sizes[name] > 0:  # also a Dask array of unknown size

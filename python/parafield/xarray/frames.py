@@ -15,6 +15,8 @@ import xarray as xr
 
 import parafield as pf
 
+from .missing import Missing, fill_values
+
 PLANES = ("u", "v", "valid", "confidence")  # of a solved block, in this order
 GROUP = 16  # flows of a call: enough for several cores or streams, few copies of frames
 MOST_IMAGES = 16  # that decide the range
@@ -26,7 +28,7 @@ class Solver:
 
     frames: int  # that the method takes
     range: tuple[float, float]
-    fills: tuple[float, ...]  # values that stand for missing pixels
+    fills: Missing | None  # values that stand for missing pixels
     arguments: Mapping[str, Any]  # of parafield.estimate_flow
 
     @property
@@ -54,44 +56,16 @@ class Solver:
         return planes
 
 
-def as_frames(images: np.ndarray, fills: tuple[float, ...]) -> np.ndarray:
+def as_frames(images: np.ndarray, fills: Missing | None) -> np.ndarray:
     """Images as frames that the library reads: as they are, or float32 with NaN where a pixel is missing."""
     mask = np.ma.getmaskarray(images) if isinstance(images, np.ma.MaskedArray) else None
     images = np.ma.getdata(images)
     if not fills and mask is None and images.dtype in (np.uint8, np.uint16, np.float32):
         return images.astype(images.dtype.newbyteorder("="), copy=False)
-    with np.errstate(over="ignore"):
-        frames = images.astype(np.float32)
-    for fill in fills:
-        frames[images == fill] = np.nan
+    frames = (fills or Missing()).frames(images)
     if mask is not None:
         frames[mask] = np.nan
     return frames
-
-
-def fill_values(stack: xr.DataArray) -> tuple[float, ...]:
-    """The values of a stack that stand for missing pixels, by its attributes or its encoding.
-
-    xarray decodes a file's fill values to NaN and moves them to the encoding. The values still contain them
-    if they were not decoded: then the attributes name them, or the array has the file's own type."""
-    found = [stack.attrs.get(name) for name in ("_FillValue", "missing_value")]
-    stored = stack.encoding.get("dtype", stack.dtype)
-    if stack.dtype.kind in "iu" and np.dtype(stored) == stack.dtype:
-        found += [stack.encoding.get(name) for name in ("_FillValue", "missing_value")]
-    values = []
-    for value in found:
-        if value is None:
-            continue
-        for one in np.atleast_1d(value):
-            try:
-                number = stack.dtype.type(one).item()
-            except (TypeError, ValueError, OverflowError):
-                raise pf.Error(
-                    f"stack: its fill value cannot be {value!r}; a number of its type, {stack.dtype}, can"
-                ) from None
-            if not math.isnan(number) and number not in values:
-                values.append(number)
-    return tuple(values)
 
 
 def value_range(stack: xr.DataArray) -> tuple[float, float]:

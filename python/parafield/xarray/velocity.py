@@ -42,8 +42,8 @@ def _unit(coordinate: xr.DataArray, units: dict[str, float]) -> float | None:
 def _angle(coordinate: xr.DataArray, one_way: set[str], names: tuple[str, str]) -> bool:
     """Whether a coordinate holds degrees of longitude or latitude."""
     units = coordinate.attrs.get("units")
-    named = coordinate.attrs.get("standard_name") in names
-    return units in one_way or (named and units in _DEGREES)
+    named = coordinate.attrs.get("standard_name") in names or str(coordinate.name).lower() in (*names, names[0][:3])
+    return units in one_way or (named and (units is None or units in _DEGREES))
 
 
 def _spacing(coordinate: xr.DataArray) -> float:
@@ -90,7 +90,7 @@ def grid_of(stack: xr.DataArray, y: Hashable, x: Hashable) -> Grid | None:
 
 
 def seconds_of(stack: xr.DataArray, dim: Hashable) -> NDArray[np.float64] | None:
-    """The seconds from each frame to the next; None if there are no times. Raises Error unless they rise."""
+    """The seconds from each frame to the next; None if there are no times."""
     if dim not in stack.coords or stack.sizes[dim] < 2:
         return None
     times = stack[dim]
@@ -107,12 +107,6 @@ def seconds_of(stack: xr.DataArray, dim: Hashable) -> NDArray[np.float64] | None
         if unit is None:
             return None
         steps = np.diff(values.astype(np.float64)) * unit
-    if not np.all(steps > 0):
-        first = int(np.argmin(np.nan_to_num(steps, nan=-np.inf) > 0))
-        raise pf.Error(
-            f"stack: its coordinate {dim} must rise for speeds; {values[first]} is followed by "
-            f"{values[first + 1]}. stack.sortby({dim!r}) sorts it; speeds=False gives only flow in px"
-        )
     return steps
 
 

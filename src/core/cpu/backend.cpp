@@ -48,8 +48,20 @@ CpuBackend<Set>::~CpuBackend() {
 
 template <InstructionSet Set>
 void CpuBackend<Set>::run_parts(int parts, void (*part)(const void*, int, int), const void* data) const {
-  if (cancelled_) fail_if_cancelled(*cancelled_);
-  threads_->run(parts, part, data);
+  if (!cancelled_) return threads_->run(parts, part, data);
+  fail_if_cancelled(*cancelled_);
+  // The parts of a long loop that have not begun when the call is cancelled are left out.
+  struct Parts {
+    void (*part)(const void*, int, int);
+    const void* data;
+    const std::atomic<bool>* cancelled;
+  } const all{part, data, cancelled_};
+  const auto unless_cancelled = [](const void* of, int i, int thread) {
+    const auto& [each, each_data, cancelled] = *static_cast<const Parts*>(of);
+    if (!cancelled->load(std::memory_order_relaxed)) each(each_data, i, thread);
+  };
+  threads_->run(parts, unless_cancelled, &all);
+  fail_if_cancelled(*cancelled_);
 }
 
 template <InstructionSet Set>

@@ -160,7 +160,7 @@ void match_band(const Matching& m, Volume volume, Winners winners, int y0, int y
 template <class Backend>
 void match(Backend& cpu, const Matching& m, Volume volume, Winners winners) {
   with_constant<1, 3, 5, 7>(m.window.side, [&]<int Side>() {
-    cpu.few_rows((m.height + band_rows - 1) / band_rows, [&](RowRange bands, void* scratch) {
+    cpu.few_rows((m.height + band_rows - 1) / band_rows, 1, [&](RowRange bands, void* scratch) {
       for (int y = bands.begin * band_rows; y < smaller(m.height, bands.end * band_rows); y += band_rows)
         match_band<Side>(m, volume, winners, y, smaller(m.height, y + band_rows),
                          static_cast<float*>(scratch));

@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(threads)
     for (int k = 0; k < 4; ++k) in[k].clear();
   }
   __shared__ alignas(16) Value staged[sizeof(Value) == 2 && !Rows ? threads * PerLane : 8];
-  if (beliefs.labels) read_any(sum_of(data, in), own, packing, units, beliefs, staged);
+  if (beliefs.labels) read_any(sum_of(data, in), data, own, packing, units, beliefs, staged);
 
   const bool has_neighbor[4] = {x > 0, y > 0, x + 1 < level.width, y + 1 < level.height};
   find_edges(level, 0, x, y, packing.values, edges);
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(threads)
     for (int k = 0; k < 4; ++k) in[k].load(edges[k] + at);
   }
   __shared__ alignas(16) Value staged[sizeof(Value) == 2 ? threads * PerLane : 8];
-  read_any(sum_of(data, in), own, packing, units, beliefs, staged);
+  read_any(sum_of(data, in), data, own, packing, units, beliefs, staged);
 }
 
 /// Reads the beliefs of all pixels from the coarser level. A group of lanes reads the four pixels of a block
@@ -140,9 +140,10 @@ __global__ void __launch_bounds__(threads)
     data.fill_without_labels();
     if (has_values)
       data.load(level.data + (std::ptrdiff_t(own.y) * level.width + own.x) * packing.values + at);
+    LaneValues<Value, PerLane> sums;
     PF_UNROLL
-    for (int i = 0; i < data.words; ++i) data.word[i] = data.word[i] + in[0].word[i];
-    read_any(data, own, packing, units, beliefs, staged);
+    for (int i = 0; i < data.words; ++i) sums.word[i] = data.word[i] + in[0].word[i];
+    read_any(sums, data, own, packing, units, beliefs, staged);
   }
 }
 

@@ -123,10 +123,11 @@ struct BeliefOf {
   }
 };
 
-/// Stores the label of least belief(label) and the beliefs around it. `scan`: two values for each thread.
-template <class BeliefFunction>
-__device__ void read_pixel_together(BeliefFunction belief, int x, int y, const PairUnits& units,
-                                    const Beliefs& beliefs, float* scan) {
+/// Stores the label of least belief(label), and the beliefs or data costs around it. `scan`: two values for
+/// each thread.
+template <class BeliefFunction, class Value>
+__device__ void read_pixel_together(BeliefFunction belief, const Value* data, int x, int y,
+                                    const PairUnits& units, const Beliefs& beliefs, float* scan) {
   if (x < beliefs.x0 || x >= beliefs.x1 || y < beliefs.y0 || y >= beliefs.y1) return;
   const LabelGrid grid = units.grid;
   const int thread = int(threadIdx.x), count = int(blockDim.x);
@@ -156,7 +157,8 @@ __device__ void read_pixel_together(BeliefFunction belief, int x, int y, const P
   const int ly = best / grid.nx, lx = best - ly * grid.nx;
   beliefs.labels(x, y) = grid.label(lx, ly);
   store_costs_around(beliefs.costs, grid, lx, ly, x, y, [&](int at_x, int at_y) {
-    return belief(at_y * grid.nx + at_x) * (1 / units.per_cost);
+    const int label = at_y * grid.nx + at_x;
+    return (beliefs.data_costs ? float(data[label]) : belief(label)) * (1 / units.per_cost);
   });
 }
 
@@ -179,7 +181,7 @@ __global__ void send_long_kernel(PairUnits units, int values, PropagationLevel<V
   find_edges(level, 0, x, y, values, here);
   find_edges(level, iteration.last ? 1 : 0, x, y, values, out);
   if (beliefs.labels) {
-    read_pixel_together(BeliefOf<Value>(data, in, has_received), x, y, units, beliefs, scan);
+    read_pixel_together(BeliefOf<Value>(data, in, has_received), data, x, y, units, beliefs, scan);
     __syncthreads();  // thread 0 may still read messages that all threads overwrite below
   }
 
@@ -248,7 +250,7 @@ __global__ void read_long_kernel(PairUnits units, int values, PropagationLevel<V
   Value* in[4];
   find_edges(level, 0, x, y, values, in);
   const Value* const data = level.data + (std::ptrdiff_t(y) * level.width + x) * values;
-  read_pixel_together(BeliefOf<Value>(data, in, true), x, y, units, beliefs,
+  read_pixel_together(BeliefOf<Value>(data, in, true), data, x, y, units, beliefs,
                       reinterpret_cast<float*>(shared));
 }
 
@@ -270,7 +272,7 @@ __global__ void read_long_coarse_kernel(PairUnits units, int values, Propagation
         const auto at = [&](int k) { return has_received ? Sum<Value>(in[k][label]) : Sum<Value>(0); };
         return float(Sum<Value>(data[label]) + ((at(0) + at(2)) + (at(1) + at(3))));
       },
-      x, y, units, beliefs, reinterpret_cast<float*>(shared));
+      data, x, y, units, beliefs, reinterpret_cast<float*>(shared));
 }
 
 }  // namespace

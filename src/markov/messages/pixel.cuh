@@ -39,22 +39,27 @@ __device__ LaneValues<Value, PerLane> sum_of(const LaneValues<Value, PerLane>& d
   return sums;
 }
 
-/// Stores the label of least belief and the beliefs around it. All lanes of a warp must call this.
+/// Stores the label of least belief, and the beliefs or data costs around it. `sums`: beliefs. All lanes of a
+/// warp must call this.
 template <class Value, int PerLane>
-__device__ void read_pixel(const LaneValues<Value, PerLane>& sums, const OwnPixel& own,
-                           const Packing& packing, const PairUnits& units, const Beliefs& beliefs) {
+__device__ void read_pixel(const LaneValues<Value, PerLane>& sums, const LaneValues<Value, PerLane>& data,
+                           const OwnPixel& own, const Packing& packing, const PairUnits& units,
+                           const Beliefs& beliefs) {
   constexpr int words = LaneValues<Value, PerLane>::words;
   const LabelGrid grid = units.grid;
   const int x = own.x, y = own.y, lane = own.lane;
   float belief[PerLane];
-  PF_UNROLL
-  for (int i = 0; i < words; ++i) {
-    const auto sum = sums.word[i];
-    if constexpr (sizeof(Value) == 4)
-      belief[i] = sum;
-    else
-      belief[i] = float(low(sum)), belief[i + words] = float(high(sum));
-  }
+  const auto unpack = [&](const LaneValues<Value, PerLane>& values) {
+    PF_UNROLL
+    for (int i = 0; i < words; ++i) {
+      const auto value = values.word[i];
+      if constexpr (sizeof(Value) == 4)
+        belief[i] = value;
+      else
+        belief[i] = float(low(value)), belief[i + words] = float(high(value));
+    }
+  };
+  unpack(sums);
   // The lane's labels are (first + i, row) of the grid.
   const int row = packing.rows ? lane : 0, first = packing.rows ? 0 : lane * PerLane;
   const int count = row < grid.ny ? grid.nx - first : 0;
@@ -83,6 +88,7 @@ __device__ void read_pixel(const LaneValues<Value, PerLane>& sums, const OwnPixe
   }
   if (!own.inside || x < beliefs.x0 || x >= beliefs.x1 || y < beliefs.y0 || y >= beliefs.y1) return;
 
+  if (beliefs.data_costs) unpack(data);
   const bool inside_x = lx > 0 && lx + 1 < grid.nx, inside_y = ly > 0 && ly + 1 < grid.ny;
   const int i_best = lx - first;
   float before = 0, middle = 0, after = 0;
@@ -98,7 +104,7 @@ __device__ void read_pixel(const LaneValues<Value, PerLane>& sums, const OwnPixe
   if (row == ly && has(i_best)) {
     beliefs.labels(x, y) = grid.label(lx, ly);
     costs.middle(x, y) = middle * cost;
-    if (costs.margin) costs.margin(x, y) = rest < most_margin ? (rest - middle) * cost : most_margin;
+    if (costs.margin) costs.margin(x, y) = rest < most_margin ? (rest - least) * cost : most_margin;
     if (!inside_x) costs.before_x(x, y) = costs.after_x(x, y) = middle * cost;
     if (grid.ny > 1 && !inside_y) costs.before_y(x, y) = costs.after_y(x, y) = middle * cost;
   }
@@ -111,7 +117,8 @@ __device__ void read_pixel(const LaneValues<Value, PerLane>& sums, const OwnPixe
 /// read_pixel for 16 bits and a grid with one row of labels. `staged`: shared memory for the values of the
 /// pixel's lanes. All lanes of a warp must call this.
 template <int PerLane>
-__device__ void read_line(const LaneValues<std::uint16_t, PerLane>& sums, const OwnPixel& own,
+__device__ void read_line(const LaneValues<std::uint16_t, PerLane>& sums,
+                          const LaneValues<std::uint16_t, PerLane>& data, const OwnPixel& own,
                           const Packing& packing, const PairUnits& units, const Beliefs& beliefs,
                           std::uint16_t* staged) {
   constexpr int words = PerLane / 2;
@@ -133,7 +140,10 @@ __device__ void read_line(const LaneValues<std::uint16_t, PerLane>& sums, const 
     return label - at + 2 * (at % words) + at / words;
   };
   __syncwarp();
-  sums.store(staged + lane * PerLane);
+  if (beliefs.data_costs)
+    data.store(staged + lane * PerLane);
+  else
+    sums.store(staged + lane * PerLane);
   __syncwarp();
   const bool stored = own.inside && x >= beliefs.x0 && x < beliefs.x1 && y >= beliefs.y0 && y < beliefs.y1;
   const float cost = 1 / units.per_cost;
@@ -147,6 +157,10 @@ __device__ void read_line(const LaneValues<std::uint16_t, PerLane>& sums, const 
   }
   if (!costs.margin) return;
   __syncwarp();
+  if (beliefs.data_costs) {
+    sums.store(staged + lane * PerLane);
+    __syncwarp();
+  }
   for (int k = lane; k < 3; k += lanes)
     if (const int label = best - 1 + k; label >= 0 && label < lanes * PerLane)
       staged[place_of_label(label)] = std::uint16_t(far);
@@ -168,13 +182,15 @@ __device__ void read_line(const LaneValues<std::uint16_t, PerLane>& sums, const 
 /// Calls read_line or read_pixel, depending on the values. `staged`: shared memory for the values of all
 /// lanes of the CUDA block.
 template <class Value, int PerLane>
-__device__ void read_any(const LaneValues<Value, PerLane>& sums, const OwnPixel& own, const Packing& packing,
-                         const PairUnits& units, const Beliefs& beliefs, Value* staged) {
+__device__ void read_any(const LaneValues<Value, PerLane>& sums, const LaneValues<Value, PerLane>& data,
+                         const OwnPixel& own, const Packing& packing, const PairUnits& units,
+                         const Beliefs& beliefs, Value* staged) {
   if constexpr (sizeof(Value) == 2) {
     const int first_thread = int(threadIdx.x) - own.lane;
-    if (!packing.rows) return read_line(sums, own, packing, units, beliefs, staged + first_thread * PerLane);
+    if (!packing.rows)
+      return read_line(sums, data, own, packing, units, beliefs, staged + first_thread * PerLane);
   }
-  read_pixel(sums, own, packing, units, beliefs);
+  read_pixel(sums, data, own, packing, units, beliefs);
 }
 
 /// Words of shared memory per warp for lower_grid: for each pixel, four messages of `rows` rows, and four

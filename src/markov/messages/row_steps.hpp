@@ -17,7 +17,9 @@ void read_chunk(const PairUnits& units, Labeled<Value> data, const Messages<Valu
   LeastBeliefs<Value> winners;
   const Labeled<Value> sources[5] = {data, in.with[0], in.with[1], in.with[2], in.with[3]};
   find_least(units.grid, sources, belief, bool(beliefs.costs.margin), winners);
-  store_beliefs(units, winners, belief, first, i0, y, beliefs, [](int i) { return i; });
+  store_beliefs(
+      units, winners, belief, first, i0, y, beliefs, [](int i) { return i; },
+      [&](int label, int i) { return data[label][i]; });
 }
 
 /// Computes the messages `out` that a chunk's first N pixels send, from the messages `in` that they have
@@ -152,7 +154,8 @@ void read_blocks(const Energy<Data>& energy, const PairUnits& units, const Propa
   for (int label = 0; label < labels && !coarser.level.data; ++label)
     for (int i = 0; i < n; ++i) received[label][i] = 0;
   // Calls sum(i0) and then find(row, parity, i0, winners) for all chunks of the rows y0 + row.
-  const auto read_chunks = [&](auto sum, auto find, auto place) {
+  // data_of(row, parity, i0): see store_beliefs.
+  const auto read_chunks = [&](auto sum, auto find, auto place, auto data_of) {
     for (int i0 = 0; 2 * i0 < level.width; i0 += n) {
       // Pixels of even columns are adjacent in memory, as are pixels of odd columns and their blocks.
       if (coarser.level.data) sum(i0);
@@ -160,7 +163,7 @@ void read_blocks(const Energy<Data>& energy, const PairUnits& units, const Propa
         for (int parity = 0; parity < 2; ++parity) {
           LeastBeliefs<Value> winners;
           find(j, parity, i0, winners);
-          store_beliefs(units, winners, belief, parity, i0, y0 + j, beliefs, place);
+          store_beliefs(units, winners, belief, parity, i0, y0 + j, beliefs, place, data_of(j, parity, i0));
         }
     }
   };
@@ -173,19 +176,27 @@ void read_blocks(const Energy<Data>& energy, const PairUnits& units, const Propa
                     [&](int j, int parity, int i0, LeastBeliefs<Value>& winners) {
                       find_least(mix[j], parity, i0, labels, received, belief, margins, winners);
                     },
-                    [](int i) { return i / byte_lanes * byte_lanes + halved(i % byte_lanes); });
+                    [](int i) { return i / byte_lanes * byte_lanes + halved(i % byte_lanes); },
+                    [&](int, int, int) {
+                      return [&](int label, int i) { return Value(belief[label][i] - received[label][i]); };
+                    });
       });
     }
   for (int j = 0; j < count && !level.data; ++j) scratch.pack(energy, units, y0 + j, j);
   const Rows<Value> stored(level, units);
   const Rows<Value>& rows = level.data ? stored : scratch.rows();
+  const auto data = [&](int j, int parity, int i0) {
+    return Labeled<Value>{rows.data(level.data ? y0 + j : j, parity) + i0, rows.pitch};
+  };
   read_chunks([&](int i0) { sum_received(coarser, coarser_color, block_y, i0, received); },
               [&](int j, int parity, int i0, LeastBeliefs<Value>& winners) {
-                const Labeled<Value> sources[2] = {
-                    {rows.data(level.data ? y0 + j : j, parity) + i0, rows.pitch}, received};
+                const Labeled<Value> sources[2] = {data(j, parity, i0), received};
                 find_least(units.grid, sources, belief, margins, winners);
               },
-              [](int i) { return i; });
+              [](int i) { return i; },
+              [&](int j, int parity, int i0) {
+                return [costs = data(j, parity, i0)](int label, int i) { return costs[label][i]; };
+              });
 }
 
 }  // namespace

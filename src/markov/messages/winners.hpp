@@ -144,11 +144,11 @@ void find_least(const MixRow<Channels>& row, int parity, int i0, int labels, Lab
   }
 }
 
-/// Stores the labels of least belief of a chunk's pixels, and the beliefs around them. place(i): index of the
-/// values of pixel i.
-template <class Value, class Place>
+/// Stores the labels of least belief of a chunk's pixels, and the beliefs or data costs around them.
+/// place(i): index of the values of pixel i. data(label, index): data cost.
+template <class Value, class Place, class Data>
 void store_beliefs(const PairUnits& units, const LeastBeliefs<Value>& winners, Labeled<Value> belief,
-                   int first, int i0, int y, const Beliefs& beliefs, Place place) {
+                   int first, int i0, int y, const Beliefs& beliefs, Place place, Data data) {
   const LabelGrid grid = units.grid;
   if (y < beliefs.y0 || y >= beliefs.y1) return;
   const float cost = 1 / units.per_cost;
@@ -160,8 +160,10 @@ void store_beliefs(const PairUnits& units, const LeastBeliefs<Value>& winners, L
     const int at = place(i), best = winners.best[at];
     const int ly = grid.ny == 1 ? 0 : best / grid.nx, lx = best - ly * grid.nx;
     beliefs.labels(x, y) = grid.label(lx, ly);
-    store_costs_around(costs, grid, lx, ly, x, y,
-                       [&](int at_x, int at_y) { return float(belief[at_y * grid.nx + at_x][at]) * cost; });
+    store_costs_around(costs, grid, lx, ly, x, y, [&](int at_x, int at_y) {
+      const int label = at_y * grid.nx + at_x;
+      return float(beliefs.data_costs ? data(label, at) : belief[label][at]) * cost;
+    });
     if (costs.margin)
       costs.margin(x, y) = winners.rest[at] < farthest<Value>
                                ? float(winners.rest[at] - winners.least[at]) * cost

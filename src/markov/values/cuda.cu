@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "core/cuda/pixels.cuh"
 #include "markov/launch.cuh"
 #include "markov/values/values.hpp"
 
@@ -12,8 +13,7 @@ __global__ void nearest_labels_kernel(View<const float> u, View<const float> v, 
   if (x < labels.width && y < labels.height) labels(x, y) = nearest_label(grid, u(x, y), v ? v(x, y) : 0.0f);
 }
 
-__global__ void label_values_kernel(Values values, View<float> u, View<float> v, View<float> fine,
-                                    Trust trust) {
+__global__ void label_values_kernel(Values values, View<float> u, View<float> v, Trust trust) {
   begin_kernel();
   const int x = own_x(), y = own_y();
   if (x >= u.width || y >= u.height) return;
@@ -23,7 +23,6 @@ __global__ void label_values_kernel(Values values, View<float> u, View<float> v,
   const float middle = costs.middle(x, y), before = costs.before_x(x, y), after = costs.after_x(x, y);
   float confidence = label_confidence(before, middle, after);
   u(x, y) = label_value(grid.x0 + grid.x(label), v && values.sub_pixel, before, middle, after);
-  if (fine) fine(x, y) = disparity_value(grid.x0 + grid.x(label), before, middle, after);
   if (v) {
     const float above = costs.before_y(x, y), below = costs.after_y(x, y);
     v(x, y) = label_value(grid.y0 + grid.y(label), values.sub_pixel, above, middle, below);
@@ -45,12 +44,32 @@ void nearest_labels(Backend& cuda, View<const float> u, View<const float> v, Lab
 }
 
 template <class Backend>
-void label_values(Backend& cuda, const Values& values, View<float> u, View<float> v, View<float> fine,
-                  Trust trust) {
-  cuda.launch(label_values_kernel, pixel_grid(u.size()), pixel_block, 0, values, u, v, fine, trust);
+void label_values(Backend& cuda, const Values& values, View<float> u, View<float> v, Trust trust) {
+  cuda.launch(label_values_kernel, pixel_grid(u.size()), pixel_block, 0, values, u, v, trust);
+}
+
+template <class Backend>
+void refine_labels(Backend& cuda, View<const Label> labels, const CostsAround& costs, LabelGrid grid,
+                   View<float> fine) {
+  for_pixels(cuda, fine.size(), [=] __device__(int i, int j) {
+    const int x = 2 * i, y = 2 * j;
+    const Label own = labels(x, y);
+    CostRises rises;
+    for (int row = larger(y - refined_radius, 0); row < smaller(y + refined_radius + 1, labels.height);
+         ++row) {
+      PF_UNROLL
+      for (int k = -refined_radius; k <= refined_radius; ++k) {
+        if (x + k < 0 || x + k >= labels.width) continue;
+        rises.add(labels(x + k, row) == own, costs.before_x(x + k, row), costs.middle(x + k, row),
+                  costs.after_x(x + k, row));
+      }
+    }
+    fine(i, j) = float(grid.x0 + own) + rises.offset();
+  });
 }
 
 PF_STEP(nearest_labels<Cuda>);
 PF_STEP(label_values<Cuda>);
+PF_STEP(refine_labels<Cuda>);
 
 }  // namespace parafield

@@ -23,12 +23,16 @@ struct Values {
 };
 
 /// Stores the values of labels, px. With sub_pixel, parabolas refine flow. `v` is empty for disparities,
-/// which stay whole; refined disparities go to `fine`, if it is not empty. The confidence is the margin or,
-/// without margins, the smaller label_confidence of x and y. Valid pixels are known and have a match inside
-/// the image and enough margin.
+/// which stay whole. The confidence is the margin or, without margins, the smaller label_confidence of x and
+/// y. Valid pixels are known and have a match inside the image and enough margin.
 template <class Backend>
-void label_values(Backend& backend, const Values& values, View<float> u, View<float> v, View<float> fine,
-                  Trust trust);
+void label_values(Backend& backend, const Values& values, View<float> u, View<float> v, Trust trust);
+
+/// Refines the disparities of every other pixel of every other row: fine(i, j) belongs to pixel (2 i, 2 j).
+/// `costs`: data costs around the labels, which are summed over the pixels of the same label in a window.
+template <class Backend>
+void refine_labels(Backend& backend, View<const Label> labels, const CostsAround& costs, LabelGrid grid,
+                   View<float> fine);
 
 // Shared by both backends.
 
@@ -53,17 +57,28 @@ PF_HD float label_value(int whole, bool sub_pixel, float before, float middle, f
   return float(whole) + (sub_pixel ? parabola(before, middle, after) : 0.0f);
 }
 
-/// Smaller offsets of disparities become 0, so that surfaces that face the camera keep whole disparities.
-constexpr float least_disparity_offset = 0.08f;
+constexpr int refined_radius = 2;  // px, of the window of refine_labels
 
-/// Refined disparity of a label with whole value `whole`: where two lines of opposite slopes through the
-/// three costs meet. The slope is the steeper one between two of them.
-PF_HD float disparity_value(int whole, float before, float middle, float after) {
-  const float left = before - middle, right = after - middle, larger_one = larger(left, right);
-  const bool is_least = bool((left >= 0) & (right >= 0) & (larger_one > 0));
-  const float offset = is_least ? 0.5f * (left - right) / larger_one : 0.0f;
-  return float(whole) + (magnitude(offset) < least_disparity_offset ? 0.0f : offset);
-}
+/// How much more the labels before and after a pixel's label cost, summed over a window.
+struct CostRises {
+  float before = 0, after = 0;
+
+  /// Adds a pixel of the window. `same`: whether it has the same label.
+  PF_HD void add(bool same, float cost_before, float cost, float cost_after) {
+    before += same ? cost_before - cost : 0.0f;
+    after += same ? cost_after - cost : 0.0f;
+  }
+  /// Offset of the minimum, -0.5 to 0.5 labels: where two lines of opposite slopes through the three costs
+  /// meet. The costs of real images are rounder than that near their minimum, which draws offsets to whole
+  /// labels; the polynomial undoes this. It was fitted to rendered planes of several textures.
+  PF_HD float offset() const {
+    const float most = larger(before, after);
+    const bool is_least = bool((before >= 0) & (after >= 0) & (most > 0));
+    const float of_lines = is_least ? 0.5f * (before - after) / most : 0.0f;
+    const float rest = 1 - 2 * magnitude(of_lines);
+    return of_lines * fma(0.75f * rest, rest, 1.0f);
+  }
+};
 
 /// Confidence of a label from its margin; 0 if all other labels are adjacent to it.
 PF_HD float margin_confidence(float margin) { return margin < most_margin ? margin : 0; }

@@ -3,7 +3,7 @@
 #include "core/workspace.hpp"
 #include "steps/warp/warp.hpp"
 
-/// Checks of a field against the other frame's, and the final steps of stereo.
+/// Checks of a field against the other frame's, and the confidence of stereo.
 namespace parafield {
 
 /// Forward-backward check. Each pixel moves to the second frame by its flow and back by the flow there;
@@ -25,12 +25,6 @@ void check_disparities(Backend& backend, View<const float> left, View<const floa
 /// that points to it, which belongs to the nearest surface, or -infinity if none does.
 template <class Backend>
 void project_disparities(Backend& backend, View<const float> left, View<float> right);
-
-/// Stores refined disparities: `fine` where it is valid and at most half a label from `whole`, otherwise
-/// `whole`.
-template <class Backend>
-void take_fine(Backend& backend, View<const float> whole, View<const float> fine,
-               View<const std::uint8_t> valid, View<float> out);
 
 /// Planes that confidence is computed from. `right` and `right_margin` may be empty.
 struct DisparityEvidence {
@@ -74,10 +68,6 @@ PF_HD float difference_to_right(float d, const float* right, int width, int x) {
 
 /// Marks a pixel that received no disparity.
 constexpr float not_projected = -__builtin_inff();
-
-PF_HD float fine_or_whole(float whole, float fine, bool valid) {
-  return (valid & (magnitude(fine - whole) <= 0.5f)) ? fine : whole;
-}
 
 /// Confidence of pixel x of a row from its margin. `similar`: number of pixels of the 5x5 with a similar
 /// disparity.

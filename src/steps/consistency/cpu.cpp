@@ -84,17 +84,6 @@ void project_disparities(Backend& cpu, View<const float> left, View<float> right
 }
 
 template <class Backend>
-void take_fine(Backend& cpu, View<const float> whole, View<const float> fine, View<const std::uint8_t> valid,
-               View<float> out) {
-  cpu.rows(out.height, [=](int y) {
-    const float *const d = whole.row(y), *const refined = fine.row(y);
-    const std::uint8_t* const kept = valid.row(y);
-    float* const to = out.row(y);
-    for (int x = 0; x < out.width; ++x) to[x] = fine_or_whole(d[x], refined[x], kept[x] != 0);
-  });
-}
-
-template <class Backend>
 void disparity_confidence(Backend& cpu, const DisparityEvidence& evidence, View<float> confidence) {
   cpu.rows(confidence.height, [=](int y) {
     constexpr int chunk = 256;
@@ -116,7 +105,6 @@ void disparity_confidence(Backend& cpu, const DisparityEvidence& evidence, View<
 PF_STEP(check_consistency<Cpu>);
 PF_STEP(check_disparities<Cpu>);
 PF_STEP(project_disparities<Cpu>);
-PF_STEP(take_fine<Cpu>);
 PF_STEP(disparity_confidence<Cpu>);
 
 }  // namespace parafield

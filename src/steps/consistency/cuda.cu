@@ -43,14 +43,6 @@ void project_disparities(Backend& cuda, View<const float> left, View<float> righ
 }
 
 template <class Backend>
-void take_fine(Backend& cuda, View<const float> whole, View<const float> fine, View<const std::uint8_t> valid,
-               View<float> out) {
-  for_pixels(cuda, out.size(), [=] __device__(int x, int y) {
-    out(x, y) = fine_or_whole(whole(x, y), fine(x, y), valid(x, y) != 0);
-  });
-}
-
-template <class Backend>
 void disparity_confidence(Backend& cuda, const DisparityEvidence& evidence, View<float> confidence) {
   for_pixels(cuda, confidence.size(), [=] __device__(int x, int y) {
     const View<const float> left = evidence.left;
@@ -71,7 +63,6 @@ void disparity_confidence(Backend& cuda, const DisparityEvidence& evidence, View
 PF_STEP(check_consistency<Cuda>);
 PF_STEP(check_disparities<Cuda>);
 PF_STEP(project_disparities<Cuda>);
-PF_STEP(take_fine<Cuda>);
 PF_STEP(disparity_confidence<Cuda>);
 
 }  // namespace parafield

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+#include "core/cpu/backend.hpp"
+#include "steps/surfaces/surfaces.hpp"
+
+namespace parafield {
+namespace {
+
+constexpr int chunk = 128;  // samples whose sums are kept together
+
+/// Sums over the windows of a chunk's samples.
+struct ChunkSums {
+  float one[chunk], x[chunk], y[chunk], xx[chunk], xy[chunk], yy[chunk], d[chunk], xd[chunk], yd[chunk];
+
+  WindowSums at(int i) const { return {one[i], x[i], y[i], xx[i], xy[i], yy[i], d[i], xd[i], yd[i]}; }
+  void set(int i, const WindowSums& sums) {
+    one[i] = sums.one, x[i] = sums.x, y[i] = sums.y, xx[i] = sums.xx, xy[i] = sums.xy, yy[i] = sums.yy;
+    d[i] = sums.d, xd[i] = sums.xd, yd[i] = sums.yd;
+  }
+};
+
+/// Sums of row dy of a sample's window that may leave the image.
+RowSums row_near_border(const DisparitySamples& samples, int i, int j, int dy) {
+  const int y = j + fit_stride * dy;
+  RowSums row;
+  for (int dx = -fit_radius; dx <= fit_radius; ++dx) {
+    const int x = i + fit_stride * dx;
+    if (x < 0 || x >= samples.d.width) continue;
+    row.add(float(dx), samples.d(x, y) - samples.d(i, j), samples.luma(x, y) - samples.luma(i, j),
+            samples.trust(x, y), surface_step(window_distance(dx, dy)));
+  }
+  return row;
+}
+
+/// Three rows of surfaces.
+struct SurfaceRow {
+  const float *d, *slope_x, *slope_y;
+
+  SurfaceRow(const Surfaces& surfaces, int j)
+      : d(surfaces.d.row(j)), slope_x(surfaces.slope_x.row(j)), slope_y(surfaces.slope_y.row(j)) {}
+  Surface operator[](int i) const { return {d[i], slope_x[i], slope_y[i]}; }
+};
+
+}  // namespace
+
+template <class Backend>
+void sample_disparities(Backend& cpu, View<const float> whole, View<const std::uint8_t> valid,
+                        View<const std::uint32_t> colors, const DisparitySamples& samples) {
+  cpu.rows(samples.d.height, [=](int j) {
+    const float* const d = whole.row(2 * j);
+    const std::uint8_t* const kept = valid.row(2 * j);
+    const std::uint32_t* const words = colors.row(2 * j);
+    float *const to = samples.d.row(j), *const trust = samples.trust.row(j),
+                 *const luma = samples.luma.row(j);
+    const int count = samples.d.width;
+    for (int i = 0; i < count; ++i) {
+      to[i] = sampled_disparity(d[2 * i], to[i], kept[2 * i] != 0);
+      trust[i] = sample_trust(kept[2 * i] != 0);
+    }
+    for (int i = 0; i < count; ++i) luma[i] = luma_of(words[2 * i]);
+  });
+}
+
+template <class Backend>
+void fit_surfaces(Backend& cpu, const DisparitySamples& samples, const Surfaces& surfaces) {
+  cpu.rows(surfaces.d.height, [=](int j) {
+    constexpr int reach = fit_radius * fit_stride, side = 2 * fit_radius + 1;
+    const int width = samples.d.width, height = samples.d.height;
+    const float *const own = samples.d.row(j), *const own_luma = samples.luma.row(j);
+    const int begin = smaller(reach, width), end = larger(width - reach, begin);
+    const auto store = [&](int i, const WindowSums& sums) {
+      const Surface fitted = sums.fitted(own[i]);
+      surfaces.d.row(j)[i] = fitted.d;
+      surfaces.slope_x.row(j)[i] = fitted.slope_x;
+      surfaces.slope_y.row(j)[i] = fitted.slope_y;
+    };
+    const auto is_inside = [=](int dy) { return j + fit_stride * dy >= 0 && j + fit_stride * dy < height; };
+    const auto fit_near_border = [&](int i) {
+      WindowSums sums;
+      for (int dy = -fit_radius; dy <= fit_radius; ++dy)
+        if (is_inside(dy)) sums.add(row_near_border(samples, i, j, dy), float(dy));
+      store(i, sums);
+    };
+    for (int i = 0; i < begin; ++i) fit_near_border(i);
+    for (int i = end; i < width; ++i) fit_near_border(i);
+    ChunkSums sums;
+    for (int i0 = begin; i0 < end; i0 += chunk) {
+      const int n = smaller(chunk, end - i0);
+      const float *const center = own + i0, *const center_luma = own_luma + i0;
+      for (int i = 0; i < n; ++i) sums.set(i, {});
+      for (int dy = -fit_radius; dy <= fit_radius; ++dy) {
+        if (!is_inside(dy)) continue;
+        const int y = j + fit_stride * dy, from = i0 - reach;
+        const float *const d = samples.d.row(y) + from, *const trust = samples.trust.row(y) + from,
+                           *const luma = samples.luma.row(y) + from;
+        float steps[side];
+        for (int k = 0; k < side; ++k) steps[k] = surface_step(window_distance(k - fit_radius, dy));
+        for (int i = 0; i < n; ++i) {
+          RowSums row;
+          PF_UNROLL
+          for (int k = 0; k < side; ++k) {
+            const int at = i + fit_stride * k;
+            row.add(float(k - fit_radius), d[at] - center[i], luma[at] - center_luma[i], trust[at], steps[k]);
+          }
+          WindowSums window = sums.at(i);
+          window.add(row, float(dy));
+          sums.set(i, window);
+        }
+      }
+      float *const to = surfaces.d.row(j) + i0, *const slope_x = surfaces.slope_x.row(j) + i0,
+                   *const slope_y = surfaces.slope_y.row(j) + i0;
+      for (int i = 0; i < n; ++i) {
+        const Surface fitted = sums.at(i).fitted(center[i]);
+        to[i] = fitted.d, slope_x[i] = fitted.slope_x, slope_y[i] = fitted.slope_y;
+      }
+    }
+  });
+}
+
+template <class Backend>
+void take_surfaces(Backend& cpu, View<const float> whole, View<const std::uint8_t> valid,
+                   const Surfaces& surfaces, View<float> out) {
+  cpu.rows(out.height, [=](int y) {
+    const int width = out.width, count = surfaces.d.width;
+    const int next_j = next_sample(y, surfaces.d.height);
+    const SurfaceRow rows(surfaces, y / 2), next(surfaces, next_j);
+    const float dy = float(y & 1), dy_next = float(y - 2 * next_j);
+    const float* const d = whole.row(y);
+    const std::uint8_t* const kept = valid.row(y);
+    float* const to = out.row(y);
+    // `beside`: the next sample of pixel 2 i + odd.
+    const auto take = [=](int i, int odd, int beside) {
+      const int x = 2 * i + odd;
+      const float refined = surface_disparity(d[x], rows[i], rows[beside], next[i], next[beside], float(odd),
+                                              float(x - 2 * beside), dy, dy_next);
+      to[x] = kept[x] != 0 ? refined : d[x];
+    };
+    const auto take_near_border = [&](int x) { take(x / 2, x & 1, next_sample(x, count)); };
+    const int end = larger(count - 1, 1);
+    for (int x = 0; x < smaller(2, width); ++x) take_near_border(x);
+    for (int i = 1; i < end; ++i) take(i, 0, i - 1), take(i, 1, i + 1);
+    for (int x = 2 * end; x < width; ++x) take_near_border(x);
+  });
+}
+
+PF_STEP(sample_disparities<Cpu>);
+PF_STEP(fit_surfaces<Cpu>);
+PF_STEP(take_surfaces<Cpu>);
+
+}  // namespace parafield

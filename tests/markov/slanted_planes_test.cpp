@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// Belief propagation's refined disparities on slanted planes have no steps.
+#include <array>
+#include <cmath>
+
+#include "parafield/parafield.hpp"
+#include "support.hpp"
+#include "tasks/on_device.hpp"
+#include "textures.hpp"
+
+namespace parafield {
+namespace {
+
+/// Disparity d + x * slope_x + y * slope_y.
+struct SlantedPlane {
+  double d, slope_x, slope_y;
+  double operator()(double x, double y) const { return d + slope_x * x + slope_y * y; }
+};
+
+class SlantedPlanes : public OnDevice {
+ protected:
+  /// Expects the mean error of each tenth of a pixel and the error of all valid pixels to be small.
+  template <class Picture, class Truth>
+  void expect_no_steps(const Picture& left, const Picture& right, Truth truth, const std::string& what) {
+    for (const char* name : {"quality", "fast", "accurate"}) {
+      const auto method = preset<BeliefPropagation<StereoEnergy>>(name);
+      const DisparityField found = estimate_disparity(left, right, method, {.device = device()});
+      std::array<double, 10> sums{}, counts{};
+      double squares = 0, all = 0, valid = 0;
+      for (int y = 0; y < found.size().height; ++y)
+        for (int x = 0; x < found.size().width; ++x) {
+          if (!found.valid(x, y)) continue;
+          const double expected = truth(x, y), error = found.d(x, y) - expected;
+          ++valid;
+          if (std::abs(error) > 1) continue;
+          const auto tenth = std::size_t((expected - std::floor(expected)) * 10);
+          sums[tenth] += error, ++counts[tenth], squares += error * error, ++all;
+        }
+      const double rms = std::sqrt(squares / all);
+      EXPECT_GT(all, 0.99 * valid) << name << ", " << what;
+      EXPECT_GT(valid, 0.8 * found.size().width * found.size().height) << name << ", " << what;
+      EXPECT_LE(rms, 0.08) << name << ", " << what;
+      double worst = 0;
+      for (std::size_t i = 0; i < sums.size(); ++i)
+        if (counts[i] > 0) worst = std::max(worst, std::abs(sums[i] / counts[i]));
+      EXPECT_LE(worst, 0.05) << name << ", " << what;
+      std::printf("%s, %s: rms %.3f px, mean of a tenth of a pixel at most %.3f px\n", name, what.c_str(),
+                  rms, worst);
+    }
+  }
+};
+
+TEST_P(SlantedPlanes, HaveNoSteps) {
+  constexpr Size size{240, 160};
+  constexpr SlantedPlane planes[] = {
+      {5, 0.04, 0}, {6, 0.05, 0.03}, {22, -0.06, 0.05}, {6, 0.012, 0.004}, {4, 0, 0.1}};
+  struct {
+    double scale, contrast;
+  } constexpr looks[] = {{1.2, 1}, {0.5, 1}, {1, 0.2}};
+  unsigned seed = 0;
+  for (const SlantedPlane& plane : planes)
+    for (const auto& look : looks) {
+      const Texture texture(++seed);
+      const auto gray = [&](double x, double y) {
+        const double value = 128 + look.contrast * (texture(look.scale * x, look.scale * y) - 127.5);
+        return std::uint8_t(std::clamp(value, 0.0, 255.0));
+      };
+      Image<std::uint8_t> left(size), right(size);
+      for (int y = 0; y < size.height; ++y)
+        for (int x = 0; x < size.width; ++x) {
+          left(x, y) = gray(x, y);
+          right(x, y) = gray((x + plane(0, y)) / (1 - plane.slope_x), y);
+        }
+      const auto frame = [](View<const std::uint8_t> view) {
+        return Frame{view.data, view.width, view.height, view.pitch};
+      };
+      expect_no_steps(frame(left.view()), frame(right.view()), plane,
+                      "slopes " + std::to_string(plane.slope_x) + " and " + std::to_string(plane.slope_y) +
+                          ", texture " + std::to_string(seed));
+    }
+}
+
+TEST_P(SlantedPlanes, HaveNoStepsInFiles) {
+  PARAFIELD_DATA_OR_SKIP(folder, "faults");
+  const DisparityField truth = read_disparity(folder / "s_slant_d.npy");
+  expect_no_steps(
+      read_frame(folder / "s_slant_l.png"), read_frame(folder / "s_slant_r.png"),
+      [&](int x, int y) { return double(truth.d(x, y)); }, "s_slant");
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, SlantedPlanes, every_device(), device_name);
+
+}  // namespace
+}  // namespace parafield
