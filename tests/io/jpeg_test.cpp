@@ -196,7 +196,7 @@ TEST(Jpeg, WithoutItsEndMarkerAFileIsReadWithANote) {
   const Folder folder;
   std::string note;
   for (const int channels : {1, 3}) {
-    const Header header{50, 30, channels};
+    const jpeg_bytes::Header header{50, 30, channels};
     samples::Bytes file = jpeg(header);
     EXPECT_EQ(io::note_jpeg(file), "");
     for (const int missing : {1, 2}) {
@@ -208,7 +208,7 @@ TEST(Jpeg, WithoutItsEndMarkerAFileIsReadWithANote) {
   }
   // Wherever a file is cut, the pixels are those of the whole, or it is an error.
   for (const bool progressive : {false, true}) {
-    const Header header{40, 24, 3, progressive};
+    const jpeg_bytes::Header header{40, 24, 3, progressive};
     const samples::Bytes file = jpeg(header);
     for (std::size_t count = 4; count < file.size(); ++count) {
       SCOPED_TRACE(count);

@@ -45,10 +45,10 @@ TEST(Pfm, HeadersOfWindows) {
   for (const bool crlf : {true, false}) {
     const std::string end = crlf ? "\r\n" : "\n";
     const auto bytes = pfm("Pf" + end + "2 1" + end + "-1.0" + end, pixels);
-    EXPECT_EQ(values(io::decode_frame(bytes)), pixels);
+    EXPECT_EQ(floats_of(io::decode_frame(bytes)), pixels);
     EXPECT_EQ(io::decode_disparity(bytes, 0).d(0, 0), pixels[0]);
   }
-  EXPECT_EQ(values(io::decode_frame(pfm("Pf 2 1 -1\r", pixels))), pixels);
+  EXPECT_EQ(floats_of(io::decode_frame(pfm("Pf 2 1 -1\r", pixels))), pixels);
 }
 
 TEST(Pfm, FlowOfBothByteOrders) {

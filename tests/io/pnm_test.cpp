@@ -49,7 +49,7 @@ TEST(Pnm, HandMadeFiles) {
 TEST(Pnm, HeadersOfWindows) {
   for (const std::string_view end : {"\r\n", "\n"}) {
     const std::string header = text("P5", end, "2 2", end, "255", end);
-    EXPECT_EQ(values<std::uint8_t>(io::decode_frame(joined(header, {10, 13, 10, 7}))),
+    EXPECT_EQ(integers_of<std::uint8_t>(io::decode_frame(joined(header, {10, 13, 10, 7}))),
               (std::vector{10, 13, 10, 7}));
   }
 }
