@@ -141,7 +141,7 @@ View<const float> CloudHeights::operator()(const InputFrame& left) {
   while (!right_frame_ || right_frame_->index < left.index)
     if (right_frame_ = right_.next(); !right_frame_) break;
   const std::optional<InputFrame>& right = right_frame_;
-  if (!right && right_.notes().empty())
+  if (!right && right_.source_notes().empty())
     throw Error(
         ErrorCode::invalid_argument,
         fmt::format("--stereo: has {} images, FRAMES has more; each has its partner", right_.count()));

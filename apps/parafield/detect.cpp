@@ -171,6 +171,7 @@ void add_detect(App& program) {
       .needs(labels)
       .help("with --gt: a picture that is 0 where pixels do not count");
   options.reading.add_to(command);
+  options.reading.use = RangeUse::detection;
   FrameOptions::add_skip_to(command, options.reading.skip_damaged, "mask");
   options.add_to(command);
   command.examples({"detect a.png b.png -o mask.png --overlay seen.png",

@@ -15,12 +15,12 @@
 namespace parafield::command {
 namespace {
 
-/// Returns the range of a format whose frames do not specify one.
-ValueRange usual_range(PixelFormat format) {
-  return {0, bytes_per_pixel(format) == 2 * channels(format) ? 65535.0f : 255.0f};
-}
+int bytes_per_value(PixelFormat format) { return bytes_per_pixel(format) / channels(format); }
 
-ValueRange range_in(const Frame& frame) { return find_value_range({&frame, 1}); }
+const char* depth_text(PixelFormat format) {
+  const int bytes = bytes_per_value(format);
+  return bytes == 1 ? "8-bit" : bytes == 2 ? "16-bit" : "float";
+}
 
 /// Clears the pixels of `known` that `other` lacks.
 void take_away(KnownPixels& known, KnownPixels other) {
@@ -60,16 +60,20 @@ std::int64_t count_of(const Image<std::uint8_t>& mask) {
   return count;
 }
 
-void FrameOptions::add_to(App& command) {
+void FrameOptions::add_range_to(App& command) {
   command.add_option("--range LOW,HIGH", range)
       .help(
-          "values that are black and white, as 0,1 or 0,1023. Without it floats and 16-bit values have the "
-          "range that the first frames suggest, and a note says which if it is not 0 to 255 or 65535");
+          "values that are black and white, as 0,1 or 0,1023. Without it the bulk of the values of the first "
+          "frames decides the range of floats and 16-bit values, and a note says which if it is not 0 to 255 "
+          "or 65535");
+}
+
+void FrameOptions::add_to(App& command) {
+  add_range_to(command);
   const Option name = command.add_option("--variable NAME", variable);
   name.help(
       "of NetCDF files: the variable that holds the frames, also in a group: rain or group/rain. It is "
-      "needed "
-      "where several may");
+      "needed where several may");
   const Option values = command.add_option("--level VALUE", level);
   values.help(
       "of NetCDF files whose images have more axes than time: a value of the axis, as 850 or "
@@ -152,9 +156,57 @@ static const std::vector<std::string>& checked(const std::vector<std::string>& f
   return files;
 }
 
+void SequenceRange::check_depth(PixelFormat format, const std::string& name) {
+  if (!format_) {
+    format_ = format;
+    name_ = name;
+  } else if (bytes_per_value(format) != bytes_per_value(*format_)) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} has {} values, {} has {} values; convert them to one depth", name_,
+                            depth_text(*format_), name, depth_text(format)));
+  }
+}
+
+void SequenceRange::decide(std::span<const Frame> first) {
+  const bool is_u8 = bytes_per_value(first[0].format) == 1;
+  decided_ = true;
+  if (range_) return;
+  if (first[0].range != ValueRange{}) {
+    range_ = first[0].range;
+    return;
+  }
+  if (is_u8 && !stretches_) {
+    range_ = {0, 255};
+    return;
+  }
+  const ValueFindings found = find_values(first, use_);
+  range_ = found.range;
+  found_ = !is_u8 || !found.usual;
+  notes_ = value_notes(found);
+  if (!found.usual) notes_[0] += "; --range sets them";
+}
+
+void SequenceRange::give_to(FrameBuffer& frame, const std::string& name) {
+  if (found_) {
+    const Frame values = frame;
+    const ValueRange own = find_values({&values, 1}).bulk;
+    const float room = (range_->white - range_->black) / 2;
+    if (own.white > range_->white + room || own.black < range_->black - room) {
+      found_ = false;  // say so only once
+      notes_.push_back(fmt::format(
+          "{} has values from {:g} to {:g}, far beyond {:g} (black) to {:g} (white), the range of the first "
+          "frames; give --range",
+          name, own.black, own.white, range_->black, range_->white));
+    }
+  }
+  frame.set_range(*range_);
+}
+
 InputFrames::InputFrames(const std::vector<std::string>& files, const FrameOptions& options, int ahead,
                          bool quiet, FrameSourceOptions how)
-    : range_(options.given()), quiet_(quiet), reads_ahead_(ahead > 0) {
+    : range_(options.given(), options.use, options.use == RangeUse::matching),
+      quiet_(quiet),
+      reads_ahead_(ahead > 0) {
   how.variable = options.variable;
   how.level = options.level;
   how.any_size = true;  // check() names both frames
@@ -163,19 +215,17 @@ InputFrames::InputFrames(const std::vector<std::string>& files, const FrameOptio
   take_notes();
   if (!reads_ahead_) return;
   begin_to_read();
-  std::vector<Frame> first;
   try {
-    while (int(first.size()) < ahead && await_one()) first.push_back(waiting_.back().frame);
+    while (int(waiting_.size()) < ahead && await_one()) {
+    }
   } catch (const Error&) {
-    if (first.empty()) throw;
+    if (waiting_.empty()) throw;
     failed_ = std::current_exception();
   }
-  if (range_) return;
-  range_ = find_value_range(first);
-  found_ = true;
-  if (range_ != usual_range(first[0].format) && !quiet_)
-    note(fmt::format("{} is black and {} is white, from the values of the frames; --range sets them",
-                     range_->black, range_->white));
+  std::vector<Frame> first;
+  for (const InputFrame& one : waiting_) first.push_back(one.frame);
+  range_.decide(first);
+  say(range_.take_notes());
 }
 
 const VideoInfo& InputFrames::info() const { return reader_->info(); }
@@ -196,7 +246,13 @@ void InputFrames::begin_to_read() {
 }
 
 void InputFrames::take_notes() {
-  for (std::string& text : reader_->take_notes()) {
+  std::vector<std::string> notes = reader_->take_notes();
+  source_notes_.insert(source_notes_.end(), notes.begin(), notes.end());
+  say(std::move(notes));
+}
+
+void InputFrames::say(std::vector<std::string> notes) {
+  for (std::string& text : notes) {
     if (!quiet_) note(text);
     notes_.push_back(std::move(text));
   }
@@ -222,6 +278,7 @@ bool InputFrames::await_one() {
 void InputFrames::check(const InputFrame& frame) {
   if (count_++ == 0) first_name_ = frame.name;
   check_same_size(first_name_, size(), frame.name, frame.frame.size());
+  range_.check_depth(frame.frame.format(), frame.name);
 }
 
 bool InputFrames::next(InputFrame& frame) {
@@ -230,26 +287,17 @@ bool InputFrames::next(InputFrame& frame) {
     take_notes();
     if (!is_there) return false;
     check(frame);
-    if (!range_) {
-      const ValueRange own = frame.frame.range();
-      range_ = own == ValueRange{} ? usual_range(frame.frame.format()) : own;
+    if (!range_.is_decided()) {
+      const Frame first = frame.frame;
+      range_.decide({&first, 1});
     }
   } else {
     if (waiting_.empty() && !await_one()) return false;
     frame = std::move(waiting_.front());
     waiting_.pop_front();
   }
-  if (found_) {
-    const ValueRange own = range_in(frame.frame);
-    if (own.white > range_->white || own.black < range_->black) {
-      found_ = false;  // report it only once
-      if (!quiet_)
-        note(fmt::format(
-            "{} has values beyond {} (black) to {} (white), the range of the first frames; give --range",
-            frame.name, range_->black, range_->white));
-    }
-  }
-  frame.frame.set_range(*range_);
+  range_.give_to(frame.frame, frame.name);
+  say(range_.take_notes());
   return true;
 }
 

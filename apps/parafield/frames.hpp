@@ -5,7 +5,9 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "files.hpp"
@@ -27,9 +29,13 @@ std::int64_t count_of(const Image<std::uint8_t>& mask);
 struct FrameOptions {
   std::string range, variable, level, mask, overlay;
   bool skip_damaged = false;
-  bool fills = false;  ///< pixels without a value are filled in, and reported as a mask
+  bool fills = false;                 ///< pixels without a value are filled in, and reported as a mask
+  RangeUse use = RangeUse::matching;  ///< what the range is for
 
+  /// Adds --range, --variable and --level.
   void add_to(App& command);
+  /// Adds --range alone.
+  void add_range_to(App& command);
   /// Adds --skip-damaged. `results` names what a damaged frame has none of.
   static void add_skip_to(App& command, bool& skip_damaged, const std::string& results);
   /// Adds --input-mask. Pixels without a value (by the mask, by alpha, or because they are not finite) are
@@ -49,14 +55,47 @@ struct InputFrame : VideoFrame {
   std::string name = {};  ///< for messages
 };
 
-/// The frames of a command: frames of the same size from a FrameSource, with their range and masks. All
-/// frames have the range of --range or, without it, the range that the first frames suggest.
+/// The range that all frames of a sequence get: the given one, or the one that find_values finds in the first
+/// frames. Frames that name a range keep it. 8-bit frames without a given range have their usual range unless
+/// low contrast is stretched.
+class SequenceRange {
+ public:
+  /// `stretches`: low contrast of 8-bit frames may be stretched.
+  SequenceRange(std::optional<ValueRange> given, RangeUse use, bool stretches)
+      : range_(given), use_(use), stretches_(stretches) {}
+
+  /// Takes note of a frame that was read. Throws Error(invalid_argument) if it has another depth (8 bits, 16
+  /// bits, float) than the first one.
+  void check_depth(PixelFormat format, const std::string& name);
+  bool is_decided() const { return decided_; }
+  /// Decides the range from the first frames.
+  void decide(std::span<const Frame> first);
+  /// Gives a frame the range. Adds a note for the first frame whose values are far outside a range that was
+  /// found.
+  void give_to(FrameBuffer& frame, const std::string& name);
+  /// The range; {0, 0} as long as it is not decided.
+  ValueRange range() const { return decided_ ? *range_ : ValueRange{}; }
+  /// Returns the notes for users that were added since the last call.
+  std::vector<std::string> take_notes() { return std::exchange(notes_, {}); }
+
+ private:
+  std::optional<ValueRange> range_;
+  const RangeUse use_;
+  const bool stretches_;
+  bool decided_ = false, found_ = false;  // found_: in the values of the frames
+  std::optional<PixelFormat> format_;     // of the first frame
+  std::string name_;
+  std::vector<std::string> notes_;
+};
+
+/// The frames of a command: frames of the same size and depth from a FrameSource, with their range and masks.
+/// See SequenceRange for the range.
 class InputFrames {
  public:
-  /// Reads the first `ahead` frames, or all if there are fewer. If a later one than the first cannot be read, next()
-  /// throws its error after the frames before it. If their range is not the usual one of their
-  /// format, a note on stderr says so. Each later frame is read while the one before it is in use. If `ahead`
-  /// is 0, frames are read when they are needed, and keep the range of the first one.
+  /// Reads the first `ahead` frames, or all if there are fewer. If a frame after the first cannot be read,
+  /// next() throws its error after the frames before it. If their range is not the usual one of their format,
+  /// a note on stderr says so unless `quiet` is set. Each later frame is read while the one before it is in
+  /// use. If `ahead` is 0, frames are read when they are needed, and the first one decides the range.
   /// Throws UsageError and whatever FrameSource throws.
   InputFrames(const std::vector<std::string>& files, const FrameOptions& options, int ahead, bool quiet,
               FrameSourceOptions how = {});
@@ -69,11 +108,13 @@ class InputFrames {
   void need(int frames) const;
 
   const VideoInfo& info() const;
-  /// The notes of the source so far. They are also printed on stderr unless `quiet`.
+  /// The notes on the source and the range so far. They are also printed on stderr unless `quiet`.
   const std::vector<std::string>& notes() const { return notes_; }
+  /// The notes on the source alone, as on frames that were skipped.
+  const std::vector<std::string>& source_notes() const { return source_notes_; }
   int count() const { return count_; }  ///< frames read so far
   Size size() const { return info().size; }
-  ValueRange range() const { return range_.value_or(ValueRange{}); }
+  ValueRange range() const { return range_.range(); }
 
  private:
   class Reader;
@@ -81,18 +122,18 @@ class InputFrames {
   void begin_to_read();
   bool await_one();  // returns false at the end
   void take_notes();
+  void say(std::vector<std::string> notes);
   void check(const InputFrame& frame);
 
   std::shared_ptr<Reader> reader_;
-  std::optional<ValueRange> range_;
+  SequenceRange range_;
   const bool quiet_, reads_ahead_;
-  bool found_ = false;  // the range comes from the first frames and has not been reported yet
   int count_ = 0;
   std::string first_name_;
   std::deque<InputFrame> waiting_;
   std::future<std::optional<InputFrame>> coming_;
   std::exception_ptr failed_;  // error of a frame after those that wait
-  std::vector<std::string> notes_;
+  std::vector<std::string> notes_, source_notes_;
 };
 
 /// Frames, their masks, and notes on them.

@@ -31,8 +31,8 @@ class PairFrames {
           left_files_[0], left, right_files_[0], right));
   }
 
-  /// Returns the next pair, or none at the end. If an image of one camera was skipped, so is the other camera's.
-  /// Throws Error(invalid_argument) if only one camera has an image.
+  /// Returns the next pair, or none at the end. If an image of one camera was skipped, so is the other
+  /// camera's. Throws Error(invalid_argument) if only one camera has an image.
   std::optional<KnownFrames> next() {
     std::optional<InputFrame> left = left_.next(), right;
     if (packed_) return split(std::move(left));
@@ -43,7 +43,7 @@ class PairFrames {
     }
     say_notes();
     // The last images of one camera may have been skipped.
-    if (left.has_value() != right.has_value() && skips_ && !(left ? *right_ : left_).notes().empty())
+    if (left.has_value() != right.has_value() && skips_ && !(left ? *right_ : left_).source_notes().empty())
       return {};
     if (left.has_value() != right.has_value())
       throw Error(
@@ -64,10 +64,10 @@ class PairFrames {
 
   /// Number of the last pair, from 1, with those that were skipped.
   int number() const { return number_; }
-  /// Notes on both cameras' images.
+  /// Notes on both cameras' images, and on the range of the left one's.
   std::vector<std::string> notes() const {
     std::vector<std::string> all = left_.notes();
-    if (right_) all.insert(all.end(), right_->notes().begin(), right_->notes().end());
+    if (right_) all.insert(all.end(), right_->source_notes().begin(), right_->source_notes().end());
     return all;
   }
 
@@ -98,8 +98,8 @@ class PairFrames {
 
   /// Prints new notes on the right camera's images, which is quiet because its range is that of the left one.
   void say_notes() {
-    for (; said_ < right_->notes().size(); ++said_)
-      if (!quiet_) note(right_->notes()[said_]);
+    for (; said_ < right_->source_notes().size(); ++said_)
+      if (!quiet_) note(right_->source_notes()[said_]);
   }
 
   /// Returns half of the files: the left (0) or the right (1) camera's. Throws UsageError.

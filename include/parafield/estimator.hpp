@@ -91,11 +91,15 @@ using ProgressCallback = std::function<void(double)>;
 /// the result that a call returns. It is valid until the next call that solves: copy it with `to()`, or give
 /// the call a field to write into.
 ///
+/// Range: 16-bit and float frames that name no range get the one that find_value_range finds in the first of
+/// them: the frames of a call or the first pushed frame. All later frames get it, too, until reset(). If the
+/// first frames are on a device, the call waits for them. 8-bit frames have the range 0..255.
+///
 /// Errors: every call throws Error(invalid_argument) for a frame of another size than the estimator's,
-/// without data, with a pitch smaller than a row, or in memory that the estimator's device cannot read. Such
-/// a call changes nothing. Only the solve itself finds some errors (multi-hypothesis: more labels than
-/// max_labels). With host frames, the call that returns the result throws them; with CUDA frames,
-/// synchronize() does.
+/// without data, with a pitch smaller than a row, of another depth than the frames that decided the range, or
+/// in memory that the estimator's device cannot read. Such a call changes nothing. Only the solve itself finds
+/// some errors (multi-hypothesis: more labels than max_labels). With host frames, the call that returns the
+/// result throws them; with CUDA frames, synchronize() does.
 template <class Task>
 class PARAFIELD_API Estimator {
  public:
@@ -189,7 +193,10 @@ class PARAFIELD_API Estimator {
   Device device() const;
   /// The blocks that the method solves. One block if stereo has not found its number of disparities yet.
   SolvedBlocks blocks() const;
-  Stream stream() const;                ///< the CUDA stream that results are written on; empty on the CPU
+  Stream stream() const;  ///< the CUDA stream that results are written on; empty on the CPU
+  /// The range that was found in the first 16-bit or float frames that named none, see Frame::range. It holds
+  /// until reset(). {0, 0} if there were no such frames.
+  ValueRange range() const;
   std::size_t workspace_bytes() const;  ///< memory of the device that the estimator holds
 
  private:

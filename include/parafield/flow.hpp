@@ -93,7 +93,8 @@ inline int frames_of(const FlowMethod& method) {
 }
 
 /// One-shot form of the estimator. Takes as many frames as the method needs and returns their flow, in the
-/// frames' memory. Throws like the estimator.
+/// frames' memory. Low contrast of 8-bit frames that name no range is stretched (see find_value_range).
+/// Throws like the estimator.
 PARAFIELD_API FlowField estimate_flow(std::span<const Frame> frames, const FlowMethod& method,
                                       const FlowOptions& options = {});
 

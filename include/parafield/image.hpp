@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "parafield/device.hpp"
 
@@ -54,9 +56,9 @@ PARAFIELD_API int bytes_per_pixel(PixelFormat format);
 PARAFIELD_API const char* to_string(PixelFormat format);
 
 /// The values of black and white in a frame. Methods scale values from this range to 0..255, the unit of
-/// their parameters; values outside are scaled too, not clipped. {0, 0} means the usual range of the pixel
-/// format: 0..255 for u8 and f32, 0..65535 for u16. Set it for other data, for example {0, 1} for floats in
-/// 0..1, or {0, 1023} for 10-bit values in 16 bits.
+/// their parameters. Values outside are scaled too, but at most one width of the range beyond it; values that
+/// lie farther out, such as those of hot pixels, count as if they lay there. {0, 0} names no range: 8-bit
+/// frames then have the range 0..255, and find_value_range decides the range of 16-bit and float frames.
 struct ValueRange {
   float black = 0, white = 0;
   bool operator==(const ValueRange&) const = default;
@@ -70,22 +72,51 @@ struct Frame {
   std::ptrdiff_t pitch = 0;  ///< bytes from one row to the next; 0 = no gap between rows
   PixelFormat format = PixelFormat::gray_u8;
   Memory memory = {};     ///< where `data` is
-  ValueRange range = {};  ///< should be the same for all frames of a camera
+  ValueRange range = {};  ///< {0, 0} = found in the values; should be the same for all frames of a camera
 
   Size size() const { return {width, height}; }
 };
 
-/// Guesses the value range of frames whose range is not known, from their values. The frames must be in host
-/// memory.
+/// What a range is for. Motion detection compares values at the same place, so noise must stay small, and
+/// later frames may have more contrast than the first ones; flow and stereo need contrast.
+enum class RangeUse { matching, detection };
+
+/// What the values of frames say about their range.
+struct ValueFindings {
+  ValueRange range;       ///< black and white, see find_value_range
+  bool usual = true;      ///< whether that is the range of the pixel format: 0..255, or 0..65535 for u16
+  ValueRange bulk = {};   ///< least and largest of the values, without the outliers
+  float noise = 0;        ///< 16-bit and float: standard deviation of the noise; fine texture counts as noise
+  float apart = 0;        ///< a value that many pixels have and that is far from all others
+  float apart_share = 0;  ///< the share of these values, 0..1; 0 if there are none
+};
+
+/// Finds the range of frames in the bulk of their values, so that a few hot or dead pixels and values that
+/// stand for missing ones do not decide it. The bulk is the values of a grid of at most 16384 pixels per
+/// frame, without the lowest and the highest 0.1 %. NaN and infinite values are ignored, and a pixel that is
+/// brighter or darker than all its neighbors counts as the nearest of them. In 16-bit and float frames, a
+/// value that many pixels have is left out if its distance from all others is more than four times their span.
+/// The range is the usual one of the bulk:
 /// - u8: 0..255.
-/// - u16: 0 to the largest value of 8, 10, 12, 14 or 16 bits: the first that no value exceeds.
+/// - u16: 0 to the largest value of 8, 10, 12, 14 or 16 bits: the first that the bulk does not exceed.
 /// - f32: the first of 0..1, -1..1, 0..255 and 0 to the largest value of 10, 12, 14 or 16 bits that the
-///   values fit. They may exceed it by half its width, since resampling can overshoot. If they fit none of
-///   these, or if all are within -0.1..0.1, it is the range from the smallest to the largest value. NaN and
-///   infinite values are ignored.
+///   bulk fits. It may exceed it by half its width, since resampling can overshoot.
 ///
-/// Throws Error(invalid_argument) for a frame without pixels or outside host memory.
-PARAFIELD_API ValueRange find_value_range(std::span<const Frame> frames);
+/// If the bulk spans less than a third of that range, as that of a thermal camera does, or fits none, its own
+/// span plus a quarter of it on each side is the range; for integers it is at least 42 values wide. The contrast
+/// of 8-bit frames is only stretched if it spans at least 8 values. For motion detection, 8-bit frames keep
+/// 0..255, and the range of others is wide enough that the noise scales to 3.5 or less.
+///
+/// Frames may be in any memory. Frames in a device's memory must be complete: the call does not know the
+/// stream that writes them. The result has the same bits wherever they are. Throws Error(invalid_argument)
+/// for a frame without pixels, and if the frames differ in depth (8 bits, 16 bits, float).
+PARAFIELD_API ValueFindings find_values(std::span<const Frame> frames, RangeUse use = RangeUse::matching);
+/// Returns the range that find_values finds.
+PARAFIELD_API ValueRange find_value_range(std::span<const Frame> frames, RangeUse use = RangeUse::matching);
+
+/// Notes for users about what was found, as sentences without a period: the range if it is not the pixel
+/// format's, and a value far from all others.
+PARAFIELD_API std::vector<std::string> value_notes(const ValueFindings& found);
 
 namespace detail {
 struct Allocation {

@@ -33,7 +33,8 @@ namespace parafield {
 /// - TIFF and BigTIFF: gray or RGB of 1 to 16 bits; signed integers of 8 to 32 bits, unsigned ones of 32 bits
 ///   and floats of 16 to 64 bits (read as f32, values unchanged); palette, YCbCr of 8 bits; strips or tiles,
 ///   with every compression that the installed libtiff supports. Alpha is dropped. CMYK throws
-///   Error(unsupported). Overviews and masks do not count as images.
+///   Error(unsupported). Overviews and masks do not count as images. Files with the tag GDAL_NODATA are read
+///   as f32, with NaN where a pixel has its value.
 /// - BMP: 1 to 32 bits, not compressed. Alpha is dropped.
 /// - WebP: single images, as rgb; alpha is dropped. EXR: one flat image of R, G and B, of Y, or of one
 ///   channel, as f32 in the size of its display window, black outside its data. Each needs its library at run

@@ -64,8 +64,9 @@ struct PARAFIELD_API Stereo {
 /// then returns the method with that number, and reset() forgets it.
 using StereoEstimator = Estimator<Stereo>;
 
-/// One-shot form of the estimator. Returns the disparities of the left image, in the frames' memory. Throws
-/// like the estimator.
+/// One-shot form of the estimator. Returns the disparities of the left image, in the frames' memory. Low
+/// contrast of 8-bit frames that name no range is stretched (see find_value_range). Throws like the
+/// estimator.
 PARAFIELD_API DisparityField estimate_disparity(const In<Frame>& left, const In<Frame>& right,
                                                 const StereoMethod& method = {},
                                                 const StereoOptions& options = {});

@@ -42,7 +42,7 @@ def motion(
     method, preset, device, **parameters: as in `parafield.estimate_flow`. The default method has a shrinkage
         of 50 unless a preset or a value is given, because rain changes while it moves.
     smoothing: sigma of the gaussian, px. 10 or less suits motion without change.
-    range: (black, white). By default the smallest and the largest value.
+    range: (black, white). By default what `parafield.find_range` finds.
 
     Raises parafield.Error, which names the argument.
     """
@@ -55,7 +55,7 @@ def motion(
     if len(frames) < taken:
         raise pf.Error(f"input_images cannot be {len(frames)} images; the method needs at least {taken}")
     if range is None:
-        range = _range(frames)
+        range = pf.find_range(frames, axes="nhw")
     field = pf.estimate_flow(
         frames, axes="nhw", method=method, preset=preset, device=device, range=range, **parameters
     )
@@ -80,14 +80,6 @@ def _frames(images: ArrayLike) -> NDArray[np.float32]:
         raise pf.Error(f"input_images cannot be of {values.dtype}; allowed: integers and floats")
     frames = np.ma.filled(values.astype(np.float32), np.nan)
     return np.where(np.isfinite(frames), frames, np.float32(np.nan))
-
-
-def _range(frames: NDArray[np.float32]) -> tuple[float, float]:
-    """The smallest and the largest value."""
-    if np.isnan(frames).all():
-        return 0.0, 1.0
-    black, white = float(np.nanmin(frames)), float(np.nanmax(frames))
-    return black, white if white > black else black + 1
 
 
 def _spread(flow: NDArray[np.float64], weight: NDArray[np.float64], smoothing: float) -> NDArray[np.float64]:

@@ -106,7 +106,7 @@ void read_masked(Array& array) {
   const nb::object masked = array.object;
   array.object = masked.attr("data");
   read_buffer(array);  // checks the type of the values
-  array.from_u8 = array.values == Values::u8;
+  array.depth = array.values;
   array.object = masked.attr("astype")(numpy().attr("float32")).attr("filled")(numpy().attr("nan"));
   read_buffer(array);
 }
@@ -155,7 +155,7 @@ Array read_array(nb::handle object, const std::string& name) {
       }
       read_buffer(array);
     }
-    array.from_u8 |= array.values == Values::u8;
+    if (!array.depth) array.depth = array.values;
     if (info.library == Library::torch && array.values == Values::f32) {
       if (nb::cast<bool>(array.object.attr("requires_grad")))
         fail(name, " requires a gradient, which results do not have; give its detach()");
@@ -190,7 +190,7 @@ Array rearranged(const Array& array, const std::vector<int>& order, int channels
     else if (array.library == Library::numpy)
       object = numpy().attr("array")(object, nb::arg("order") = "C");
     Array copy = read_array(object, array.name);
-    copy.from_u8 = array.from_u8;
+    copy.depth = array.depth;
     return copy;
   });
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <parafield/device.hpp>
 #include <string>
 #include <vector>
@@ -35,7 +36,7 @@ struct Array {
   int dimensions = 0;
   std::array<std::int64_t, 5> shape = {}, strides = {};  ///< strides in bytes
   Values values = Values::u8;
-  bool from_u8 = false;  ///< the values were uint8, even if they have been converted to float
+  std::optional<Values> depth = {};  ///< type of the values before masked ones were converted to float
   Memory memory = {};
   void* stream = nullptr;  ///< CUDA: the stream on which the values are ready
 

@@ -216,6 +216,14 @@ work on one frame while the next is uploaded and the previous result is download
       .def_prop_ro("frames_state", &Self::frames_state,
                    "What the frames of the last result showed: \"usable\"; \"cut\", different scenes; \"no "
                    "texture\", only noise or nothing at all; \"unknown\" for frames in a device's memory.")
+      .def_prop_ro(
+          "range",
+          [](const Self& self) -> nb::object {
+            const std::optional<ValueRange> range = self.range();
+            return range ? nb::object(nb::make_tuple(range->black, range->white)) : nb::none();
+          },
+          nb::sig("def range(self) -> tuple[float, float] | None"),
+          "(black, white): the range given, or found in the first frames; None before them.")
       .def_prop_ro("workspace_bytes", &Self::workspace_bytes,
                    "Memory of the device that the estimator holds.")
       .def("__repr__", [name](const Self& self) { return text_of(self, name); });

@@ -7,9 +7,21 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <sstream>
+#include <string_view>
+
+#include "found_disparities.hpp"
 
 namespace parafield::python {
 namespace {
+
+/// A number as Python and messages show it.
+std::string number_text(float value) {
+  std::ostringstream stream;
+  stream.precision(6);
+  stream << value;
+  return stream.str();
+}
 
 constexpr std::array<std::string_view, 6> known_axes = {"hw", "hwc", "chw", "nhw", "nhwc", "nchw"};
 
@@ -70,22 +82,25 @@ std::string place_text(const Array& array) {
   return array.memory.on_host() ? "in host memory" : "on cuda:" + std::to_string(array.memory.device);
 }
 
-/// Warns of a range that was found in frames if it is unusual for their type. 0..1 is usual for floats,
-/// because most Python packages store images this way. If the values fit no known range, the text leaves out
-/// their extremes, so that it is the same for all frames and Python shows it only once.
-void warn_of_guess(ValueRange range, Values type) {
-  if (range == ValueRange{0, type == Values::u16 ? 65535.0f : 255.0f}) return;
-  if (range == ValueRange{0, 1} && type != Values::u16) return;
-  constexpr std::array<float, 6> whites = {1, 255, 1023, 4095, 16383, 65535};
-  const bool known = (range.black == 0 && std::ranges::find(whites, range.white) != whites.end()) ||
-                     range == ValueRange{-1, 1};
-  if (!known)
-    return warn_of_range(
-        "black is taken to be the smallest value of these frames and white the largest; give range=(black, "
-        "white), the same for all frames");
-  const std::string black = std::to_string(int(range.black)), white = std::to_string(int(range.white));
-  warn_of_range(black + " is black and " + white + " is white, from the values of the frames; give range=(" +
-                black + ", " + white + "), or the right one");
+/// Warns of a range that was found in frames if it is unusual for their type, and of values far from all
+/// others. 0..1 is usual for floats, because most Python packages store images this way.
+void warn_of(const ValueFindings& found, Values type) {
+  std::vector<std::string> notes = value_notes(found);
+  if (!found.usual) {
+    if (type == Values::f32 && found.range == ValueRange{0, 1})
+      notes.erase(notes.begin());
+    else
+      notes[0] += "; give range=(" + number_text(found.range.black) + ", " + number_text(found.range.white) +
+                  "), or the right one, for all frames";
+  }
+  for (const std::string& note : notes) warn_of_range(note);
+}
+
+/// Adds the frames of a stack that decide its range.
+void add_deciding(const FrameStack& stack, std::vector<Frame>& frames) {
+  constexpr int most = 16;
+  const int count = std::min(stack.count, most);
+  for (int i = 0; i < count; ++i) frames.push_back(stack[int(std::int64_t(i) * stack.count / count)]);
 }
 
 }  // namespace
@@ -174,6 +189,10 @@ FrameStack read_frames(nb::handle object, const std::string& name, const FrameLa
   return frames;
 }
 
+const char* depth_text(const Array& array) {
+  return array.depth == Values::u8 ? "uint8" : array.depth == Values::u16 ? "uint16" : "float32";
+}
+
 void match(std::span<FrameStack> frames, const FrameLayout& layout) {
   const FrameStack& first = frames[0];
   for (FrameStack& other : frames.subspan(1)) {
@@ -189,33 +208,35 @@ void match(std::span<FrameStack> frames, const FrameLayout& layout) {
     if (other.array.stream != first.array.stream)
       fail(first.array.name, " and ", other.array.name,
            " belong to libraries that use different CUDA streams");
+    if (std::string_view(depth_text(other.array)) != depth_text(first.array))
+      fail(first.array.name, " has values of type ", depth_text(first.array), " and ", other.array.name,
+           " of type ", depth_text(other.array), "; convert them to one type");
   }
   if (layout.range) {
     for (FrameStack& stack : frames) stack.first.range = *layout.range;
     return;
   }
-  std::vector<Frame> unknown;
-  const FrameStack* found = nullptr;
-  for (FrameStack& stack : frames) {
-    if (stack.array.from_u8) {
-      stack.first.range = {0, 255};
-      continue;
-    }
-    if (!stack.array.memory.on_host())
-      fail(stack.array.name, " is ", stack.array.values == Values::u16 ? "uint16" : "float32",
-           " on cuda:", stack.array.memory.device,
-           ": say which values are black and white, as range=(0, 1) or range=(0, 255)");
-    if (found && found->array.values != stack.array.values)
-      fail(found->array.name, " has values of type uint16 or float32 and ", stack.array.name,
-           " of the other one: say which values are black and white, as range=(0, 1) or range=(0, 65535)");
-    found = &stack;
-    for (int i = 0; i < stack.count; ++i) unknown.push_back(stack[i]);
+  const Array& array = first.array;
+  const bool is_u8 = array.depth == Values::u8, on_host = array.memory.on_host();
+  if (is_u8)
+    for (FrameStack& stack : frames) stack.first.range = {0, 255};
+  // Masked arrays have been converted to floats. If there are others, they decide.
+  const auto is_plain = [](const FrameStack& stack) { return stack.array.values == stack.array.depth; };
+  const bool any_plain = std::ranges::any_of(frames, is_plain);
+  if (is_u8 && !(layout.stretches && on_host && any_plain)) return;
+  std::vector<Frame> deciding;
+  for (const FrameStack& stack : frames)
+    if (is_plain(stack) || !any_plain) add_deciding(stack, deciding);
+  ValueFindings found;
+  if (on_host) {
+    found = find_values(deciding, layout.use);
+  } else {
+    const nb::gil_scoped_release released;
+    synchronize(Device::cuda(array.memory.device), Stream{array.stream});
+    found = find_values(deciding, layout.use);
   }
-  if (unknown.empty()) return;
-  const ValueRange range = find_value_range(unknown);
-  for (FrameStack& stack : frames)
-    if (!stack.array.from_u8) stack.first.range = range;
-  if (layout.warns) warn_of_guess(range, found->array.values);
+  for (FrameStack& stack : frames) stack.first.range = found.range;
+  if (layout.warns) warn_of(found, any_plain ? *array.depth : Values::f32);
 }
 
 }  // namespace parafield::python

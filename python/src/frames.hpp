@@ -15,6 +15,8 @@ struct FrameLayout {
   std::string axes = {};  ///< "hw", "hwc", "chw", "nhw", "nhwc", "nchw"; empty = deduce from the shape
   std::optional<ValueRange> range = {};  ///< if not given, match() finds it
   bool bgr = false;                      ///< the channels are blue, green, red
+  bool stretches = false;                ///< match() stretches low contrast of uint8
+  RangeUse use = RangeUse::matching;     ///< what the range is for
   bool warns = false;                    ///< match() warns if it guessed the range; set if calls take a range
 };
 
@@ -54,11 +56,17 @@ struct FrameStack {
 /// neither the shape nor `layout` tells which axis is which.
 FrameStack read_frames(nb::handle object, const std::string& name, const FrameLayout& layout);
 
-/// Checks that all frames have the same size and are in the same memory, and sets their ranges. The range is
-/// `layout.range` if it is given. Otherwise it is 0..255 for uint8, and what the values suggest for uint16
-/// and float32. If `layout.warns` is set, issues a warning when the suggested range is unusual for its type
-/// (not 0..65535 for uint16, neither 0..255 nor 0..1 for float32); other Python threads may run meanwhile.
-/// Throws Error(invalid_argument), also if uint16 or float32 frames are on a device and no range is given.
+/// The type of an array's values, for messages: "uint8", "uint16" or "float32". Masked arrays, which are read
+/// as floats, count as what they were.
+const char* depth_text(const Array& array);
+
+/// Checks that all frames have the same size and depth and are in the same memory, and sets their ranges. The
+/// range is `layout.range` if it is given. Otherwise it is 0..255 for uint8, and what find_values finds in
+/// uint16 and float32, of a stack in at most 16 of its frames, and in uint8 in host memory if
+/// `layout.stretches` is set. If `layout.warns` is set, issues warnings when that range is unusual for its
+/// type (not 0..65535 for uint16, neither 0..255 nor 0..1 for float32), and for values far from all others;
+/// other Python threads may run meanwhile. Waits for uint16 and float32 frames on a device. Throws
+/// Error(invalid_argument).
 void match(std::span<FrameStack> frames, const FrameLayout& layout);
 
 }  // namespace parafield::python

@@ -30,8 +30,9 @@ axes : "hw", "hwc", "chw", "nhw", "nhwc" or "nchw"
     because their order is never guessed.
 range : (black, white)
     Values of black and white. By default (0, 255) for uint8. For uint16 and float32 the default follows from
-    the frames' values, with a RangeWarning unless it is (0, 65535) for uint16, or (0, 255) or (0, 1) for
-    float32. On a CUDA device it must be given, because reading the values would wait for the frames.
+    the bulk of the frames' values, with a RangeWarning unless it is (0, 65535) for uint16, or (0, 255) or
+    (0, 1) for float32; of frames on a CUDA device, the call waits for them. Low contrast of uint8 is
+    stretched, with a RangeWarning, for flow and disparity in host memory. Give a range to avoid all this.
 channels : "rgb" or "bgr"
     Order of the colors, by default rgb.
 threads : int
@@ -88,7 +89,9 @@ void bind_call(nb::module_& module, const char* name, const char* name0, const c
           rotation = take(parameters, "rotation");
         }
         const auto request = request_of_call<Task>(method, preset, device, threads, parameters);
-        const FrameLayout layout = read_layout(axes, range, channels);
+        FrameLayout layout = read_layout(axes, range, channels);
+        layout.stretches = !std::is_same_v<Task, Detection>;
+        layout.use = layout.stretches ? RangeUse::matching : RangeUse::detection;
         std::vector<FrameStack> frames = read_call_frames(frame0, frame1, name0, name1, layout);
         if (frames.size() == 1 && !(Task::streams && frames[0].stacked))
           fail(name1, " is missing",

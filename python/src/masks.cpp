@@ -44,6 +44,20 @@ nb::object known_array(const Frame& frame) {
   return mask_array(known);
 }
 
+constexpr const char* range_doc = R"((black, white) of frames, found in the bulk of their values.
+
+It is the range that estimate_flow and estimate_disparity use if none is given: hot pixels and values that
+stand for missing ones do not decide it, and low contrast is stretched. Give it as `range` to all calls for a
+camera's frames.
+
+frames : array or list of arrays
+    Frames of one type and size, or a stack, of which at most 16 frames decide. NaN and masked pixels are
+    ignored. Frames on a CUDA device are waited for.
+axes : "hw", "hwc", "chw", "nhw", "nhwc" or "nchw"
+    As in estimate_flow.
+
+Raises Error.)";
+
 nb::object box_array(nb::handle mask, int min_area) {
   const Field<Detection> field = field_of<Detection>(mask, "mask");
   std::vector<Box> boxes;
@@ -70,6 +84,26 @@ nb::object marked(nb::handle result, nb::handle known0, nb::handle known1) {
 }  // namespace
 
 void bind_masks(nb::module_& module) {
+  define<
+      "find_range(frames, *, axes: typing.Literal[\"hw\", \"hwc\", \"chw\", \"nhw\", \"nhwc\", \"nchw\"] "
+      "| None = None) -> tuple[float, float]">(
+      module,
+      [](nb::handle frames, nb::handle order) {
+        FrameLayout layout = read_axes(order);
+        layout.stretches = true;
+        std::vector<FrameStack> read;
+        if (nb::isinstance<nb::list>(frames) || nb::isinstance<nb::tuple>(frames)) {
+          for (const nb::handle frame : frames)
+            read.push_back(read_frames(frame, "frames[" + std::to_string(read.size()) + "]", layout));
+          if (read.empty()) fail("frames is an empty list");
+        } else {
+          read.push_back(read_frames(frames, "frames", layout));
+        }
+        match(read, layout);
+        const ValueRange range = read[0].first.range;
+        return nb::make_tuple(range.black, range.white);
+      },
+      range_doc);
   define<"known_pixels(frame, *, axes) -> array[bool_]">(
       module,
       [](nb::handle frame, nb::handle order) {

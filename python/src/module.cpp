@@ -17,7 +17,7 @@ void bind_estimators(nb::module_& module);   // FlowEstimator, StereoEstimator, 
 void bind_cameras(nb::module_& module);      // calibrated cameras, plan_rectification
 void bind_rectification(nb::module_& module);  // rectify, Rectifier, measure_row_alignment, check_pair
 void bind_heights(nb::module_& module);        // points_of, height_of, HeightFilter
-void bind_masks(nb::module_& module);          // known_pixels, filled, mark_unknown, find_boxes
+void bind_masks(nb::module_& module);          // find_range, known_pixels, filled, mark_unknown, find_boxes
 void bind_files(nb::module_& module);          // readers and writers
 void bind_pictures(nb::module_& module);       // color_flow, draw_arrows and others
 void bind_tools(nb::module_& module);          // evaluate, render_scene, depth_of, pinned_empty, devices

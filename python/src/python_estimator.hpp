@@ -141,6 +141,7 @@ class PythonEstimator {
   void reset() {
     check_not_reporting();
     range_.reset();
+    depth_.clear();
     method_.reset();
     alone([&] {
       cancelled_ = false;
@@ -171,6 +172,7 @@ class PythonEstimator {
   /// Returns the method, including parameters found in the frames of the last call.
   const typename Task::Method& method() const { return method_ ? *method_ : request_.method; }
   Size size() const { return size_; }
+  std::optional<ValueRange> range() const { return layout_.range ? layout_.range : range_; }
   std::optional<Device> device() const { return estimator_ ? estimator_->device() : request_.device; }
   int blocks() const { return estimator_ ? estimator_->blocks().count : 1; }
   std::size_t workspace_bytes() const { return estimator_ ? estimator_->workspace_bytes() : 0; }
@@ -237,6 +239,7 @@ class PythonEstimator {
     for (const FrameStack& frame : frames)
       if (frame.stacked) fail(frame.array.name, " is a stack; estimators take single frames");
     FrameLayout layout = layout_;
+    if (std::is_same_v<Task, Detection>) layout.use = RangeUse::detection;
     if (!layout.range && range_) layout.range = range_;
     match(frames, layout);
     if (!layout.range && range_) {  // another thread has found it while this one issued a warning
@@ -245,8 +248,12 @@ class PythonEstimator {
     }
     const FrameStack& first = frames[0];
     check_size(first);
-    for (const FrameStack& frame : frames)
-      if (!frame.array.from_u8) range_ = frame.first.range;
+    const std::string depth = depth_text(first.array);
+    if (depth_.empty()) depth_ = depth;
+    if (depth_ != depth)
+      fail(first.array.name, " has values of type ", depth, ", the frames before had ", depth_,
+           "; convert them to one type, or call reset() first");
+    range_ = first.first.range;
     if (!estimator_) make(first);
     check_size(first);  // another thread may have made the estimator for another size
     const Device own = estimator_->device();
@@ -320,7 +327,8 @@ class PythonEstimator {
   Size size_;                                    ///< 0x0 until it is known
   std::optional<typename Task::Method> method_;  ///< method of the last call; guarded by the GIL
   FramesState state_ = FramesState::unknown;     ///< of the last result's frames
-  std::optional<ValueRange> range_;              ///< range found in the first frames, if none is given
+  std::optional<ValueRange> range_;              ///< range of the first frames
+  std::string depth_;                            ///< type of their values; guarded by the GIL
   std::unique_ptr<Pending> pending_;             ///< pending result if pipelined; guarded by mutex_
   std::unique_ptr<Estimator<Task>> estimator_;   ///< destroyed before pending_, which it writes to
   std::mutex mutex_;

@@ -105,7 +105,7 @@ def test_frames_that_do_not_match(call):
     function, (name0, name1) = call
     fails(f"^{name1} has 47 x 64 pixels, {name0} has 48 x 64", function, GRAY, GRAY[1:])
     fails(f"^{name1} has 64 x 48 pixels, {name0} has 48 x 64", function, GRAY, GRAY.T)
-    fails(f"{name0} .*{name1} .*range", function, GRAY.astype(np.uint16), GRAY.astype(np.float32))
+    fails(f"{name0} .*uint16 .*{name1} .*float32", function, GRAY.astype(np.uint16), GRAY.astype(np.float32))
 
 
 def test_numbers_of_frames(frames):

@@ -135,14 +135,14 @@ def test_numbers_of_the_same_values(frames, same):
     floats = [frame.astype(np.float32) for frame in frames[:2]]
     assert same(flow_of(*floats, range=(0, 255)), expected)
     assert same(flow_of(*floats), expected)  # the values suggest 0..255
-    assert same(flow_of(frames[0], floats[1]), expected)
     assert same(flow_of(*(frame.astype(np.uint16) for frame in frames[:2]), range=(0, 255)), expected)
     assert same(flow_of(*frames[:2], range=np.array([0, 255])), expected)
 
 
-def test_uint16_and_float32_without_a_range(frames):
-    with pytest.raises(pf.Error, match="frame0 .* frame1 .*range="):
-        flow_of(frames[0].astype(np.uint16), frames[1].astype(np.float32))
+def test_frames_of_different_types(frames):
+    for given in (None, (0, 255)):
+        with pytest.raises(pf.Error, match="frame0 .* uint16 and frame1 .* float32; convert them"):
+            flow_of(frames[0].astype(np.uint16), frames[1].astype(np.float32), range=given)
 
 
 def test_masked_frames(frames, same):

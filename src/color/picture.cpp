@@ -5,13 +5,15 @@
 #include <cstring>
 
 #include "color/letters.hpp"
-#include "core/views.hpp"
+#include "core/value_range.hpp"
 #include "parafield/color.hpp"
 
 namespace parafield {
-FrameBuffer to_rgb(const Frame& frame, const char* what) {
-  check_host_frame(frame, what);
-  check_range(frame, what);
+FrameBuffer to_rgb(const Frame& given, const char* what) {
+  check_host_frame(given, what);
+  check_range(given, what);
+  Frame frame = given;
+  give_range({&frame, 1});
   const int count = channels(frame.format);
   const bool blue_first = frame.format == PixelFormat::bgr_u8 || frame.format == PixelFormat::bgra_u8;
   const ValueRange range = range_of(frame);

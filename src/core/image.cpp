@@ -2,7 +2,6 @@
 #include "parafield/image.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
@@ -73,56 +72,6 @@ FormatInfo info_of(PixelFormat format) {
 int channels(PixelFormat format) { return info_of(format).channels; }
 int bytes_per_pixel(PixelFormat format) { return channels(format) * info_of(format).channel_bytes; }
 const char* to_string(PixelFormat format) { return info_of(format).name; }
-
-namespace {
-
-/// Extends low..high by the finite values of a frame.
-template <class T>
-void extend(const Frame& frame, float& low, float& high) {
-  for (int y = 0; y < frame.height; ++y) {
-    const T* const values = values_of<T>(frame).row(y);
-    T least = std::numeric_limits<T>::max(), most = std::numeric_limits<T>::lowest();
-    for (int i = 0; i < frame.width * channels(frame.format); ++i) {
-      const T value = values[i];
-      if (std::is_floating_point_v<T> && !(std::abs(float(value)) <= std::numeric_limits<float>::max()))
-        continue;
-      least = std::min(least, value);
-      most = std::max(most, value);
-    }
-    if (least > most) continue;
-    low = std::min(low, float(least));
-    high = std::max(high, float(most));
-  }
-}
-
-}  // namespace
-
-ValueRange find_value_range(std::span<const Frame> frames) {
-  constexpr float of_bits[] = {255, 1023, 4095, 16383, 65535};
-  bool all_u8 = true, any_float = false;
-  float low = INFINITY, high = -INFINITY;
-  for (const Frame& frame : frames) {
-    if (!frame.data || frame.width < 1 || frame.height < 1)
-      fail(ErrorCode::invalid_argument, "a frame has no pixels");
-    if (frame.memory.kind == Memory::Kind::cuda)
-      fail(ErrorCode::invalid_argument, "a frame is not in host memory, where its values are read");
-    const int bytes = bytes_per_pixel(frame.format) / channels(frame.format);
-    if (bytes == 1) continue;
-    all_u8 = false;
-    any_float |= bytes == 4;
-    if (bytes == 2) extend<std::uint16_t>(frame, low, high);
-    if (bytes == 4) extend<float>(frame, low, high);
-  }
-  if (all_u8 || low > high) return {0, 255};
-  if (!any_float) return {0, *std::ranges::find_if(of_bits, [&](float white) { return high <= white; })};
-  // Resampling and sharpening exceed a range by less than half of it.
-  const bool small = low >= -1.5f && high <= 1.5f, faint = low >= -0.1f && high <= 0.1f;
-  if (small && faint && low < high) return {low, high};
-  if (small) return {low < -0.5f ? -1.0f : 0.0f, 1};
-  for (const float white : of_bits)
-    if (low >= -white / 2 && high <= white * 1.5f) return {0, white};
-  return low < high ? ValueRange{low, high} : ValueRange{0, 255};
-}
 
 FrameBuffer::FrameBuffer(Size size, PixelFormat format, Memory memory) : size_(size), format_(format) {
   if (size.width < 1 || size.height < 1 ||

@@ -4,6 +4,7 @@
 
 #ifdef PARAFIELD_HAS_TIFF
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -74,10 +75,20 @@ class Decoder {
           if (frame_.size() == Size{}) frame_ = FrameBuffer(layout_.size, pixel_format());
           put_block(x, y, std::min(layout_.block.width, width - x), rows, plane);
         }
-    return std::move(frame_);
+    // Files with this tag are read as floats even if no pixel has the value, so that series have one format.
+    const std::optional<double> nodata = tiff::nodata_of(reader_);
+    if (!nodata || layout_.is_palette()) return std::move(frame_);
+    return tiff::without_nodata(std::move(frame_), frame_value(*nodata));
   }
 
  private:
+  /// Converts a value of the file, which may be none that it can hold, to the frame's.
+  float frame_value(double value) const {
+    if (layout_.is_float()) return float(value);
+    const bool held = value >= 0 && value < double(tables_[0].size()) && value == std::floor(value);
+    return held ? float(tables_[0][std::size_t(value)]) : -1.0f;
+  }
+
   PixelFormat pixel_format() const {
     if (layout_.becomes_float()) return layout_.is_rgb() ? PixelFormat::rgb_f32 : PixelFormat::gray_f32;
     return integer_format(layout_.is_rgb(), layout_.bits > 8 && !layout_.is_palette());

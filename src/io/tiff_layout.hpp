@@ -2,6 +2,8 @@
 #pragma once
 #include <tiffio.h>
 
+#include <optional>
+
 #include "io/formats.hpp"
 
 /// Access to TIFF files through libtiff: the layout of their pixels, before any are read.
@@ -71,5 +73,11 @@ bool next_image(Reader& reader);
 /// Reads the layout of the current image, and checks that its kind is supported and that its size fits the
 /// file. Throws Error(format) or Error(unsupported).
 Layout layout_of_image(Reader& reader);
+
+/// Returns the value of pixels without a value, from the tag GDAL_NODATA of the current image.
+std::optional<double> nodata_of(const Reader& reader);
+
+/// Returns the frame as floats, with NaN where all channels of a pixel are `nodata`.
+FrameBuffer without_nodata(FrameBuffer frame, float nodata);
 
 }  // namespace parafield::io::tiff

@@ -202,6 +202,8 @@ void Y4mReader::next(FrameBuffer& frame) {
   if (const std::uint64_t coming = stream_.coming(all); coming < all) fail_ended(coming, "", all);
   const bool mono = chroma_ == Size{}, gray = mono || gray_;
   reserve(frame, size_, integer_format(!gray, value_bytes == 2));
+  // The standards of color videos define black and white; mono of many bits may hold sensor data.
+  frame.set_range(value_bytes == 2 && !mono ? ValueRange{0, 65535} : ValueRange{});
   Rows rows = rows_of(frame);
   if (!mono) {
     planes_.resize(all);

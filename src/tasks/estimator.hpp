@@ -176,12 +176,17 @@ Stream Estimator<Task>::stream() const {
   return impl_->session->stream();
 }
 template <class Task>
+ValueRange Estimator<Task>::range() const {
+  return impl_->session->range();
+}
+template <class Task>
 std::size_t Estimator<Task>::workspace_bytes() const {
   return impl_->session->workspace_bytes();
 }
 
 /// Solves with a new estimator, whose device is options.device if that is set, otherwise the device of the
 /// frames' memory, or Device::best() for host frames. The result is complete and in the frames' memory.
+/// Unlike an estimator, it stretches low contrast of 8-bit frames that name no range, except for detection.
 template <class Task>
 typename Task::Result estimate(std::span<const Frame> frames, const typename Task::Method& method,
                                typename Task::Options options) {
@@ -190,8 +195,14 @@ typename Task::Result estimate(std::span<const Frame> frames, const typename Tas
   if (!options.device && !memory.on_host()) options.device = Device::cuda(memory.device);
   Estimator<Task> estimator(method, frames[0].size(), options);
   return with_errors([&] {
+    std::vector<Frame> ranged;
+    for (std::size_t i = 0; i < frames.size(); ++i)
+      ranged.push_back(
+          checked(frames[i], ("frame " + std::to_string(i)).c_str(), estimator.size(), estimator.device()));
+    estimator.synchronize();  // frames on the device may still be pending on the stream
+    give_range(ranged, range_use<Task>, range_use<Task> == RangeUse::matching);
     typename Task::Result result = estimator.new_result(memory);
-    estimator({frames}, result);
+    estimator({ranged}, result);
     estimator.synchronize();
     return result;
   });

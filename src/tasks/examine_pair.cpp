@@ -5,24 +5,13 @@
 #include <iomanip>
 #include <vector>
 
-#include "core/views.hpp"
+#include "core/value_range.hpp"
 #include "parafield/rectification.hpp"
 #include "tasks/frame_examiner.hpp"
 #include "tasks/stereo_session.hpp"
 
 namespace parafield {
 namespace {
-
-/// Returns the frame if it is in host memory, otherwise a view of `copy`, into which it is downloaded.
-Frame on_host(const Frame& frame, FrameBuffer& copy) {
-  if (frame.memory.on_host()) return frame;
-  copy = FrameBuffer(frame.size(), frame.format, Memory::host());
-  copy.set_range(frame.range);
-  Frame there = copy;
-  detail::copy(const_cast<void*>(there.data), there.pitch, there.memory, frame.data, frame.pitch,
-               frame.memory, row_bytes(frame), frame.height);
-  return there;
-}
 
 /// Returns the means of blocks of factor x factor pixels, gray or in three colors. The order of the colors is
 /// the frame's, even if it is BGR. T: type of the frame's samples.
@@ -105,8 +94,9 @@ PairFindings find_disparities(const Frame& left, const Frame& right, int min_dis
   const Size size = left.size();
   const int factor = std::max(1, (size.width + most_width - 1) / most_width);
   FrameBuffer copies[2];
-  const Frame views[] = {on_host(left, copies[0]), on_host(right, copies[1])};
-  const FrameBuffer small[] = {shrunk(views[0], factor), shrunk(views[1], factor)};
+  Frame frames[] = {on_host(left, copies[0]), on_host(right, copies[1])};
+  give_range(frames);
+  const FrameBuffer small[] = {shrunk(frames[0], factor), shrunk(frames[1], factor)};
   const int width = small[0].size().width, reach = width * 2 / 5;
   BeliefPropagation<StereoEnergy> method;
   method.energy.disparities = 2 * reach + 1;
@@ -143,7 +133,7 @@ PairFindings find_disparities(const Frame& left, const Frame& right, int min_dis
   findings.matched = float(matched) / float(width * field.size().height);
   findings.negative = matched ? float(negative) / float(matched) : 0.0f;
   findings.correlation = correlation.value();
-  findings.textured = FrameExaminer().compare(views[0], views[1]) != FramesState::no_texture;
+  findings.textured = FrameExaminer().compare(frames[0], frames[1]) != FramesState::no_texture;
   return findings;
 }
 

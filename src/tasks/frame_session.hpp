@@ -28,6 +28,7 @@ class FrameSession final : public SolverSession<Task, Backend, Solver> {
     this->check_call(output, on_host);
     const auto active = backend_.activate();
     check_pending();
+    this->give_ranges({&frame, 1});
     solver_.take({}, on_host);
     solver_.check_frame(frame);
     const int slot = int(pushed_ % slots_), oldest = (slot + 1) % slots_;

@@ -25,6 +25,7 @@ class PairSession final : public SolverSession<Task, Backend, Solver> {
     const bool on_host = this->check_frames(std::array<Frame, 2>{left, right});
     this->check_call(output, on_host);
     const auto active = this->backend_.activate();
+    this->give_ranges(frames_);
     solver_.take({}, on_host);
     const bool follows =
         std::exchange(follows_, false) && solver_.averages();  // stays false if this pair fails

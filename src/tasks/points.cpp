@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/views.hpp"
+#include "core/value_range.hpp"
 #include "parafield/rectification.hpp"
 #include "parafield/stereo.hpp"
 #include "steps/convert/convert.hpp"
@@ -48,7 +48,8 @@ Image<float> depth_of(const In<DisparityView>& disparity, double focal_length, d
 std::vector<ColorPoint> points_of(const In<DisparityView>& disparity, const In<Frame>& left,
                                   const StereoGeometry& geometry) {
   check_disparity(disparity, "the disparity field");
-  const Frame frame = checked(left, "the left frame", disparity.size(), Device::cpu());
+  Frame frame = checked(left, "the left frame", disparity.size(), Device::cpu());
+  give_range({&frame, 1});
   const double focal = geometry.focal, baseline = geometry.baseline, cx = geometry.cx, cy = geometry.cy,
                doffs = geometry.doffs;
   if (!(focal > 0 && baseline > 0) || !std::isfinite(focal + baseline + cx + cy + doffs))

@@ -61,8 +61,9 @@ class RectifierOn final : public RectifierSession {
         backend_.synchronize();
         result = &host_;
       }
-    result->left.set_range(range_of(frames[0]));
-    result->right.set_range(range_of(frames[1]));
+    for (std::size_t i = 0; i < 2; ++i)  // without a range, the values still decide it
+      (i == 0 ? result->left : result->right)
+          .set_range(lacks_range(frames[i]) ? ValueRange{} : range_of(frames[i]));
     return *result;
   }
 

@@ -25,6 +25,11 @@ void check_start(const FlowView& start, Size size);
 void check_start(const DisparityView& start, Size size);
 void check_start(const MotionMaskView& start, Size size);
 
+/// What the range of a task's frames is for.
+template <class Task>
+constexpr RangeUse range_use =
+    std::is_same_v<typename Task::Result, MotionMask> ? RangeUse::detection : RangeUse::matching;
+
 /// Which optional planes results have.
 struct ResultPlanes {
   bool valid = true, confidence = true;
@@ -89,6 +94,7 @@ class Session : public std::conditional_t<Task::streams, FrameStream<Task>, Pair
   virtual std::size_t workspace_bytes() const = 0;
   /// See Estimator::frames_state.
   virtual FramesState frames_state() const { return FramesState::unknown; }
+  virtual ValueRange range() const = 0;
   /// Returns the method with the parameters that the session found in the frames; null if it has found none.
   virtual const typename Task::Method* found() const { return nullptr; }
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <optional>
 #include <string>
@@ -7,7 +8,7 @@
 #include <vector>
 
 #include "core/solver.hpp"
-#include "core/views.hpp"
+#include "core/value_range.hpp"
 #include "tasks/session_results.hpp"
 
 namespace parafield {
@@ -44,6 +45,7 @@ class SolverSession : public Session<Task> {
     if (input.start) check_start(*input.start, size_);
     check_call(output, on_host);
     const auto active = backend_.activate();
+    give_ranges(frames_);
     const int known_motion = solver_.take(known_motion_of(input), on_host);
     for (const Frame& frame : frames_) solver_.check_frame(frame);
     solver_.restore();
@@ -59,8 +61,10 @@ class SolverSession : public Session<Task> {
     const auto active = backend_.activate();
     forget_pushed();
     solver_.forget();
+    range_ = {};
     cancelled_ = false;
   }
+  ValueRange range() const override { return range_; }
   void synchronize() override {
     const auto active = backend_.activate();
     backend_.synchronize();
@@ -104,6 +108,25 @@ class SolverSession : public Session<Task> {
       if (frame.memory.on_host() != on_host)
         fail(ErrorCode::invalid_argument, "one frame is in host memory and one on a device");
     return on_host;
+  }
+
+  /// Gives frames that name no range the one of the first such frames. Waits for frames on the device if they
+  /// are the first.
+  void give_ranges(std::span<Frame> frames) {
+    const auto unknown = std::ranges::find_if(frames, lacks_range);
+    if (unknown == frames.end()) return;
+    if (range_ == ValueRange{}) {
+      backend_.synchronize();
+      give_range(frames, range_use<Task>);
+      range_ = unknown->range;
+      format_ = unknown->format;
+      return;
+    }
+    for (Frame& frame : frames) {
+      const Frame known{.format = format_};
+      check_same_depth(known, "the estimator's first frame", frame, "a later one");
+      if (lacks_range(frame)) frame.range = range_;
+    }
   }
 
   /// Calls prepare() to prepare frames_, then solves. For host frames the result is complete when this
@@ -181,6 +204,8 @@ class SolverSession : public Session<Task> {
   std::vector<Frame> frames_;  // frames of the current solve, one for each slot
 
  private:
+  ValueRange range_;         // found in the first frames without a range; {0, 0} = there were none
+  PixelFormat format_ = {};  // of these frames
   static KnownMotion known_motion_of(const Input& input) {
     if constexpr (requires { input.tracks; }) return {input.tracks, input.rotation};
     return {};

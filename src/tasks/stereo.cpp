@@ -56,6 +56,7 @@ class FoundDisparities final : public Session<Stereo> {
   std::vector<double> energies() override { return session_ ? session_->energies() : std::vector<double>{}; }
   SolvedBlocks blocks() const override { return session_ ? session_->blocks() : SolvedBlocks{.size = size_}; }
   Stream stream() const override { return backend_.stream(); }
+  ValueRange range() const override { return session_ ? session_->range() : ValueRange{}; }
   std::size_t workspace_bytes() const override { return session_ ? session_->workspace_bytes() : 0; }
   const StereoMethod* found() const override { return &found_; }
 

@@ -70,9 +70,10 @@ std::vector<Track> find_tracks(const In<Frame>& frame0, const In<Frame>& frame1,
   const Device device = asked                     ? *asked
                         : frame0.memory.on_host() ? Device::best()
                                                   : Device::cuda(frame0.memory.device);
-  const Frame frames[] = {checked(frame0, "frame0", frame0.size(), device),
-                          checked(frame1, "frame1", frame0.size(), device)};
+  Frame frames[] = {checked(frame0, "frame0", frame0.size(), device),
+                    checked(frame1, "frame1", frame0.size(), device)};
   return with_errors([&] {
+    give_range(frames);
     return with_backend(device,
                         [&]<class Backend>() { return found<Backend>(frames, tracking, device, cancelled); });
   });

@@ -73,6 +73,7 @@ void PixelReader::read(const AVFrame& picture, int orientation, FrameBuffer& fra
   if (orientation == 1) return convert(picture, frame);
   convert(picture, stored_);
   io::turn(stored_, orientation, frame);
+  frame.set_range(stored_.range());
 }
 
 void PixelReader::convert(const AVFrame& picture, FrameBuffer& frame) {
@@ -80,6 +81,8 @@ void PixelReader::convert(const AVFrame& picture, FrameBuffer& frame) {
   if (!format) fail(ErrorCode::unsupported, "its pixels are of an unknown kind");
   const bool gray = gray_ || is_gray(*format), wide = format->comp[0].depth > 8;
   io::reserve(frame, {picture.width, picture.height}, io::integer_format(!gray, wide));
+  // The standards of color videos define black and white; gray videos of many bits may hold sensor data.
+  frame.set_range(wide && !is_gray(*format) ? ValueRange{0, 65535} : ValueRange{});
   const bool full = is_full_range(picture, *format);
   if (!gray || !has_luma(*format))
     scale(picture, *format, gray, frame);

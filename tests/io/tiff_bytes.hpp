@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "io/exr_bytes.hpp"
@@ -24,6 +25,7 @@ struct Header {
   int orientation = 1;
   int kind = 0;  ///< NewSubfileType: 1 = overview, 2 = page, 4 = mask
   int compression = 1;
+  const char* nodata = nullptr;               ///< the text of the tag GDAL_NODATA
   int claimed_width = 0, claimed_height = 0;  ///< in the directory, instead of the true ones
 };
 
@@ -95,6 +97,8 @@ class File {
     if (header.samples > colors)
       entries.push_back({338, 2, std::vector<std::uint64_t>(std::size_t(header.samples - colors), 2)});
     entries.push_back({339, 2, times(header.format)});
+    if (header.nodata)
+      entries.push_back({42113, 1, {header.nodata, header.nodata + std::strlen(header.nodata) + 1}});
 
     // Values that do not fit into their entry come first.
     std::vector<std::uint64_t> places;
@@ -108,7 +112,7 @@ class File {
     for (std::size_t i = 0; i < entries.size(); ++i) {
       const auto& [tag, type_bytes, values] = entries[i];
       put(std::uint64_t(tag), 2);
-      put(type_bytes == 2 ? 3 : 4, 2);
+      put(type_bytes == 1 ? 2 : type_bytes == 2 ? 3 : 4, 2);
       put(values.size(), offset_bytes());
       const std::size_t end = bytes_.size() + offset_bytes();
       if (values.size() * std::size_t(type_bytes) <= offset_bytes())

@@ -51,6 +51,41 @@ void expect_pattern(const FrameBuffer& frame, const tiff_bytes::Header& header) 
       }
 }
 
+TEST(Tiff, PixelsWithTheValueOfGdalNodataAreMissing) {
+  struct Case {
+    tiff_bytes::Header header;
+    double missing;
+  };
+  for (const auto& [header, missing] :
+       {Case{{.width = 3, .height = 2, .bits = 32, .format = 3, .nodata = "-9999"}, -9999},
+        Case{{.width = 3, .height = 2, .bits = 32, .format = 3, .nodata = " -3.4028234663852886e+38"},
+             -3.4028234663852886e+38},
+        Case{{.width = 3, .height = 2, .bits = 64, .format = 3, .nodata = "-9999.9"}, -9999.9},
+        Case{{.width = 3, .height = 2, .bits = 16, .nodata = "65535"}, 65535},
+        Case{{.width = 3, .height = 2, .bits = 8, .nodata = "0"}, 0},
+        Case{{.width = 3, .height = 2, .bits = 8, .samples = 3, .photometric = 2, .nodata = "0"}, 0}}) {
+    const auto value = [&](int x, int y, int c) {
+      return x == 1 && (y == 1 || c == 0) ? missing : 20.0 + x + 3 * y + c;
+    };
+    const FrameBuffer frame = io::decode_frame(tiff_bytes::File().add(header, value).bytes());
+    const int count = channels(frame.format());
+    ASSERT_EQ(frame.format(), count == 1 ? PixelFormat::gray_f32 : PixelFormat::rgb_f32);
+    for (int y = 0; y < 2; ++y)
+      for (int x = 0; x < 3; ++x)
+        for (int c = 0; c < count; ++c) {
+          const bool is_missing = x == 1 && (y == 1 || count == 1);
+          const float found = float(sample_at(frame, x, y, c));
+          EXPECT_EQ(std::isnan(found), is_missing) << header.nodata << ' ' << x << ' ' << y;
+          if (!is_missing) EXPECT_EQ(found, float(value(x, y, c))) << "all channels decide";
+        }
+  }
+  const auto zero = [](int, int, int) { return 0; };
+  for (const char* text : {"none", "", "-9999"}) {
+    const FrameBuffer frame = io::decode_frame(tiff_bytes::File().add({.nodata = text}, zero).bytes());
+    EXPECT_EQ(sample_at(frame, 0, 0, 0), 0) << text;
+  }
+}
+
 TEST(Tiff, EveryDepthAndLayout) {
   for (const int photometric : {0, 1, 2})
     for (const bool alpha : {false, true})

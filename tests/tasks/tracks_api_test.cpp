@@ -10,7 +10,7 @@ namespace {
 class FindTracks : public OnDevice {
  protected:
   const GuardedFrame frame0_{{90, 60}, PixelFormat::rgb_u8, 3, 0, 12, 0xff},
-      frame1_{{90, 60}, PixelFormat::gray_f32, 3, 1.7f, 0, 0xff};
+      frame1_{{90, 60}, PixelFormat::gray_u8, 3, 1.7f, 0, 0xff};
 };
 
 TEST_P(FindTracks, AreThoseThatAreKeptInOrderOfCells) {

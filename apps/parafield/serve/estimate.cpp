@@ -62,6 +62,7 @@ struct AskedFrames {
   AskedFrames(const Uploads& uploads, bool fills, double most_pixels, ServeJobs::Job& job) {
     FrameOptions reading;
     reading.fills = fills;
+    reading.use = fills ? RangeUse::matching : RangeUse::detection;
     InputFrames source(uploads.paths(), reading, 2, true, {.format = "pictures"});
     while (std::optional<InputFrame> frame = source.next()) {
       const Size size = frame->frame.size();
@@ -142,7 +143,8 @@ void examine(Report& report, const AskedFrames& asked, StereoEstimator& estimato
   const int given = number();
   const PairFindings findings = estimator.examine(asked.views[0], asked.views[1]);
   const RowAlignment rows = measure_row_alignment(asked.views[0], asked.views[1], estimator.device());
-  report.json["warnings"] = pair_warnings(findings, rows, given);
+  for (const std::string& warning : pair_warnings(findings, rows, given))
+    report.json["warnings"].push_back(warning);
   report.json["disparities"] = number();
 }
 
@@ -163,6 +165,7 @@ PackedAnswer solve(const Json& head, const Uploads& uploads, const ServeOptions&
   Report report = begin_report("serve");
   options.progress = [&](double share) { job.say("solving", share); };
   options.examine_frames = true;
+  report.json["warnings"] = asked.notes;
   Estimator<Task> estimator(method, asked.views[0].size(), options);
   if constexpr (std::is_same_v<Task, Stereo>) {
     examine(report, asked, estimator);

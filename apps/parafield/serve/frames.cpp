@@ -20,7 +20,8 @@ FrameBuffer shown_frame(const Frame& frame) {
 }
 
 void add_frame(PackedAnswer& answer, const FrameBuffer& frame) {
-  const ValueRange range = find_value_range(std::vector<Frame>{frame});
+  const bool is_u8 = bytes_per_pixel(frame.format()) == channels(frame.format());
+  const ValueRange range = is_u8 ? ValueRange{0, 255} : find_value_range(std::vector<Frame>{frame});
   Frame ranged = frame;
   ranged.range = range;
   answer.add("frame", shown_frame(ranged));

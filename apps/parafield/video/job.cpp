@@ -163,12 +163,13 @@ void VideoJob::run(const std::stop_token& stop) {
   FrameSource source(target.input,
                      {.gray = gray, .threads = threads_, .skip_damaged = options_.skip_damaged});
   info = source.info();
-  const auto take_notes = [&] {
-    for (std::string& text : source.take_notes()) {
+  const auto say = [&](std::vector<std::string> texts) {
+    for (std::string& text : texts) {
       if (!options_.quiet) note(text);
       notes.push_back(std::move(text));
     }
   };
+  const auto take_notes = [&] { say(source.take_notes()); };
   take_notes();
   expected = expected_flows();
 
@@ -203,6 +204,16 @@ void VideoJob::run(const std::stop_token& stop) {
 
   const std::int64_t every = options_.every;
   std::int64_t seen = 0, taken = 0;
+  SequenceRange sequence(options_.reading.given(), RangeUse::matching, false);
+  const auto give_range = [&](FrameBuffer& buffer) {
+    const std::string name = source.name();
+    sequence.check_depth(buffer.format(), name);
+    const Frame frame = buffer;
+    if (!sequence.is_decided()) sequence.decide({&frame, 1});
+    sequence.give_to(buffer, name);
+    range = sequence.range();
+    say(sequence.take_notes());
+  };
   const auto read = [&](VideoFrame& frame) {
     // Passes over the frames between the selected ones, and the frames whose flow exists already.
     bool misses = false;  // a selected frame is damaged
@@ -213,10 +224,14 @@ void VideoJob::run(const std::stop_token& stop) {
       const std::int64_t damaged = frame.index - frame.skipped;  // the first damaged one
       misses = misses || (damaged + every - 1) / every * every < frame.index;
       seen = frame.index + 1;
-      if (frame.index % every != 0) continue;
-      taken = frame.index / every + 1;
+      const bool is_selected = frame.index % every == 0;
+      if (is_selected) taken = frame.index / every + 1;
+      const bool is_wanted = is_selected && taken > skipped;
+      // The first frame decides the range, even if it is passed over.
+      if (is_wanted || !sequence.is_decided()) give_range(frame.frame);
+      if (!is_selected) continue;
       frame.skipped = misses;
-      if (taken > skipped) return true;
+      if (is_wanted) return true;
       misses = false;
     }
     return false;

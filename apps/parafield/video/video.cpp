@@ -98,6 +98,7 @@ void add_job(Report& report, const VideoJob& job, bool quiet) {
                {"format", info.format},     {"codec", info.codec},      {"rate", info.rate},
                {"frames", done.frames},     {"flows", done.results},    {"skipped", job.skipped.load()},
                {"seconds", done.seconds}};
+  if (job.range != ValueRange{}) json["range"] = {json_of(job.range.black), json_of(job.range.white)};
   const std::string stages = add_stages(json, done, job.encode);
   FramesFindings unusable = done.unusable;
   for (std::int64_t& number : unusable.cuts) number += job.skipped;
@@ -217,6 +218,7 @@ void add_video(App& program) {
           "the flow from frame i to the next, at its time");
   command.add_setting("--view NAME", options.view, "what -o shows: color, overlay, arrows or side-by-side")
       .one_of(video_views);
+  options.reading.add_range_to(command);
   const Option most = command.add_option("--max-motion PX", options.max_motion);
   most.is_positive().help(
       "length of flow with full color, px; default: steady. It begins with the first flow's, changes by at "

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "estimation.hpp"
+#include "frames.hpp"
 #include "video/jobs.hpp"
 #include "video/painter.hpp"
 
@@ -19,8 +20,10 @@ struct VideoCommandOptions : EstimatorOptions<Flow> {
   int step = 16, every = 1, frames = 0, quality = 18, jobs = 0;
   double rate = 0;
   bool resume = false, skip_damaged = false;
+  FrameOptions reading;  ///< only --range
 
-  /// Replaces names with wildcards by the videos that they match. One that matches pictures is a video of them.
+  /// Replaces names with wildcards by the videos that they match. One that matches pictures is a video of
+  /// them.
   void expand();
 };
 
@@ -42,8 +45,9 @@ class VideoJob : public StreamJob {
   // Complete once run() has returned:
   VideoInfo info;
   bool all_there = false;          ///< all outputs existed already: --resume
+  ValueRange range;                ///< of the frames
   double encode = 0;               ///< seconds of drawing and encoding, without waiting
-  std::vector<std::string> notes;  ///< on the input
+  std::vector<std::string> notes;  ///< on the input and its range
 
  private:
   bool output_is_whole() const;

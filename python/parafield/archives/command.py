@@ -87,7 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     size.add_argument("--size", dest="shape", type=_size, metavar="WxH", help="resize all frames to this")
     add("--color", choices=("gray", "rgb"),
         help="decode videos to luma or RGB; by default what the method uses")
-    add("--range", type=_range, metavar="LOW,HIGH", help="black and white of 16-bit and float images")
+    add("--range", type=_range, metavar="LOW,HIGH", help="black and white of 16-bit and float frames")
     add("--workers", type=int, metavar="N", help="processes; 0: this one; by default one per GPU or core")
     add("--threads", type=int, metavar="N", help="threads of each process on the CPU")
     add("--scheduler", metavar="ADDRESS", help="Dask cluster that does the work, such as tcp://10.0.0.1:8786")

@@ -15,7 +15,7 @@ from . import parts
 from .errors import Broken
 from .pipeline import WriteBehind, read_ahead
 from .pixels import Array
-from .read import ImageSource, frames_of, read_image
+from .read import ImageSource, frames_of, open_source, read_image
 from .settings import Settings
 from .tasks import Task
 from .video import VideoSource
@@ -36,7 +36,7 @@ def estimate_part(task: Task, settings: Settings,
     part = format_of(settings).part(folder, settings)
     output = WriteBehind(part, settings.threads)
     problem: str | None = None
-    walk = _Walk(task, settings)
+    walk = _Walk(task, settings, source)
     ordered = frames_of(source, settings, walk.first_frame, walk.last_frame, task.index)
     try:
         try:
@@ -65,8 +65,9 @@ def estimate_part(task: Task, settings: Settings,
 class _Walk:
     """Takes the frames of a sequence or segment, and returns its flows in order."""
 
-    def __init__(self, task: Task, settings: Settings) -> None:
+    def __init__(self, task: Task, settings: Settings, source: ImageSource | VideoSource) -> None:
         self._task, self._settings = task, settings
+        self._is_gray_video = isinstance(source, VideoSource) and source.is_gray
         self.first_frame = settings.start + task.first * settings.stride
         self.last_frame: int | None = None
         self._next: int | None = None
@@ -96,11 +97,24 @@ class _Walk:
     def _begin(self, array: Array) -> None:
         self.shape = list(array.shape[:2])
         self.first_checksum = _checksum(array)
-        self._estimator = _estimator_for(self._settings, array, _range_of(self._task, self._settings, array))
+        known = self._range(array)
+        self._estimator = _estimator_for(self._settings, array, known)
         self._estimator.reset()
-        if self._task.range_from and self._settings.range is None and array.dtype != np.uint8:
+        if known is None and array.dtype != np.uint8 and self._task.kind == "segment":
             # The estimator finds the range in its first frame, which must be the same for all segments.
-            self._estimator.push(read_image(self._task.range_from, self._settings))
+            if self._task.range_from:
+                self._estimator.push(read_image(self._task.range_from, self._settings))
+            elif self._task.first > 0:
+                self._estimator.push(_first_frame(self._task, self._settings))
+
+    def _range(self, array: Array) -> tuple[float, float] | None:
+        """Values of black and white; None if the estimator is to find them."""
+        if array.dtype == np.uint8:
+            return None
+        if self._settings.range is not None:
+            return self._settings.range
+        # The standards of color videos define black and white; gray videos may hold sensor data.
+        return (0.0, 65535.0) if self._task.sequence.is_video and not self._is_gray_video else None
 
     def _solve(self, offset: int, array: Array) -> Any:
         step, stride, reach = self._settings.step, self._settings.stride, self._settings.reach
@@ -121,11 +135,13 @@ def _checksum(array: Array) -> int:
     return zlib.crc32(np.ascontiguousarray(array).data)
 
 
-def _range_of(task: Task, settings: Settings, array: Array) -> tuple[float, float] | None:
-    """Values of black and white; None if the estimator is to find them."""
-    if settings.range is None and task.sequence.is_video and array.dtype == np.uint16:
-        return (0.0, 65535.0)  # the range of decoded videos
-    return settings.range if array.dtype != np.uint8 else None
+def _first_frame(task: Task, settings: Settings) -> Array:
+    """The first frame of the sequence of a segment, resized."""
+    source = open_source(task.sequence, settings)
+    try:
+        return next(frames_of(source, settings, settings.start))[1]
+    finally:
+        source.close()
 
 
 def _estimator_for(settings: Settings, array: Array, value_range: tuple[float, float] | None) -> Any:

@@ -97,7 +97,8 @@ def extract(
         Videos are decoded to their luma or to RGB. By default gray for the methods that use only luma
         (adaptive-ridge, lucas-kanade, gradient-tensor, ridge-regression), otherwise rgb.
     range : (black, white)
-        Values of black and white in uint16 and float32 images. By default guessed from the first frame.
+        Values of black and white in frames of uint16 and float32. By default the first frame decides them,
+        or, for videos in color, their format.
     workers : int
         Processes on this machine; 0 means this process. By default one per GPU or, without GPUs, per core.
     threads : int

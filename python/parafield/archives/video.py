@@ -37,6 +37,7 @@ class VideoSource:
         self._rewind()
         rate = self._stream.average_rate
         self.frame_rate: float | None = float(rate) if rate else None
+        self.is_gray = str(self._stream.codec_context.pix_fmt).startswith("gray")
 
     def close(self) -> None:
         if self._container is not None:

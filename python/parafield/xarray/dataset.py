@@ -62,8 +62,8 @@ def flow(
     core_dims: (y, x); by default the other two, identified in the same way or else in the stack's order.
     method, preset, device, threads, **parameters: as in `parafield.estimate_flow`. For Dask arrays, each call
         uses one thread by default, because Dask runs several calls at once.
-    range: (black, white), the same for all images. By default 0 to 255 for uint8, otherwise the smallest and
-        the largest value of the stack. Dask arrays that are not uint8 need it; `value_range` finds it.
+    range: (black, white), the same for all images. By default 0 to 255 for uint8, otherwise what
+        `value_range` finds. Dask arrays that are not uint8 need it, because `value_range` reads images.
     max_motion: the largest motion, px. It only matters if images consist of several chunks: their tiles
         overlap by 32 px more, chunks narrower than 8 times this are merged, and longer flow is invalid.
     speeds: False leaves out velocities; True makes it an error if the coordinates for them are missing.
@@ -85,8 +85,8 @@ def flow(
         )
     if range is None and is_lazy and images.dtype != np.uint8:
         raise pf.Error(
-            f"range is needed for a Dask array of {images.dtype}, because finding it reads the whole array: "
-            "(black, white), or parafield.xarray.value_range(stack), which reads it now"
+            f"range is needed for a Dask array of {images.dtype}, because finding it reads images: "
+            "(black, white), or parafield.xarray.value_range(stack), which reads 16 of them now"
         )
     solver = Solver(
         frames=frames,

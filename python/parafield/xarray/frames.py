@@ -19,6 +19,7 @@ from .missing import Missing, fill_values
 
 PLANES = ("u", "v", "valid", "confidence")  # of a solved block, in this order
 GROUP = 16  # flows of a call: enough for several cores or streams, few copies of frames
+MOST_IMAGES = 16  # that decide the range
 
 
 @dataclass(frozen=True)
@@ -67,42 +68,26 @@ def as_frames(images: np.ndarray, fills: Missing | None) -> np.ndarray:
     return frames
 
 
-def extremes(block: np.ndarray, fills: Missing | None) -> tuple[float, float]:
-    """The smallest and the largest value of a block, without missing and infinite ones."""
-    black, white = math.inf, -math.inf
-    for image in block:
-        values = as_frames(image, fills)
-        values = values[np.isfinite(values)]
-        if values.size:
-            black, white = min(black, float(values.min())), max(white, float(values.max()))
-    return black, white
-
-
 def value_range(stack: xr.DataArray) -> tuple[float, float]:
     """The range of a stack's values, (black, white), by which `flow` scales images if none is given.
 
-    It is (0, 255) for uint8, otherwise the smallest and the largest value of the whole stack. Missing values
-    (NaN, masked, infinite, fill values) are ignored. A Dask array is read once, block by block."""
+    It is what `parafield.find_range` finds in at most 16 images, evenly spread over the stack, or (0, 255)
+    for uint8. Missing values (NaN, masked, infinite, fill values) are ignored. The last two dimensions are
+    those of the images. Of a Dask array, only these images are read."""
     check_dtype(stack)
     if stack.dtype == np.uint8:
         return 0.0, 255.0
     fills = fill_values(stack)
-    if stack.chunks is None:
-        found = [extremes(as_3d(stack.data), fills)]
-    else:
+    count = math.prod(stack.shape[:-2])
+    places = sorted({index * count // MOST_IMAGES for index in builtins.range(MOST_IMAGES)})
+    chosen = [stack.data[np.unravel_index(place, stack.shape[:-2])] for place in places]
+    if stack.chunks is not None:
         dask: Any = importlib.import_module("dask")  # its functions have no types
-        blocks = stack.data.to_delayed().ravel()
-        found = dask.compute(*[dask.delayed(extremes)(dask.delayed(as_3d)(block), fills) for block in blocks])
-    black, white = min(low for low, _ in found), max(high for _, high in found)
-    if black > white:
-        return 0.0, 1.0  # no pixel has a value
-    return black, white if white > black else black + 1
-
-
-def as_3d(values: Any) -> np.ndarray:
-    """An array as a stack of images."""
-    array: np.ndarray = values if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
-    return array.reshape((-1, *array.shape[-2:])) if array.ndim > 1 else array.reshape((1, 1, -1))
+        chosen = dask.compute(*chosen)
+    images = [as_frames(image if isinstance(image, np.ma.MaskedArray) else np.asarray(image), fills)
+              for image in chosen]
+    black, white = pf.find_range(images, axes="hw")
+    return black, white
 
 
 def check_dtype(stack: xr.DataArray) -> None:

@@ -143,6 +143,18 @@ def test_images_of_sixteen_bits_have_one_range(make, tmp_path, given):
         assert all(np.array_equal(u, flow.u) for u, flow in zip(found, expected)) and len(found) == 6
 
 
+def test_gray_videos_of_sixteen_bits_have_one_range(make, tmp_path):
+    frames = [frame.astype(np.uint16) + 20000 for frame in make.rendered(7)]
+    path = make.encode(tmp_path / "v.mkv", frames, pixels="gray16le")
+    estimator = pf.FlowEstimator(device="cpu")
+    expected = [estimator.push(frame) for frame in frames][1:]
+    for segment in (100, 2):
+        out = tmp_path / f"out{segment}"
+        extract(path, out, segment=segment, dtype="float32", device="cpu", workers=0, quiet=True)
+        found = results(out)["v"]["u"]
+        assert all(np.array_equal(u, flow.u) for u, flow in zip(found, expected)) and len(found) == 6
+
+
 def test_sizes(make, tmp_path):
     path = make.encode(tmp_path / "v.mkv", make.rendered(3))  # 48 x 64
     for options, shape in (({"short_side": 24}, (24, 32)), ({"short_side": 100}, (48, 64)),

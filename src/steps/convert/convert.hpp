@@ -26,14 +26,22 @@ PF_HD const Sample* row_of(const Frame& frame, int y) {
   return reinterpret_cast<const Sample*>(static_cast<const char*>(frame.data) + y * frame.pitch);
 }
 
-/// Scales a frame's values to 0..255.
+/// Scales a frame's values to 0..255. Finite values of frames with a range are clamped to one width of the
+/// range beyond it, so that outliers do not outweigh their neighbors.
 struct Scale {
-  float black, gain;
-  PF_HD float operator()(float value) const { return (value - black) * gain; }
+  float black, gain, lowest, highest;
+  PF_HD float operator()(float value) const {
+    constexpr float most = 3.4028235e38f;
+    const float scaled = (value - black) * gain;
+    const float raised = scaled < lowest && scaled >= -most ? lowest : scaled;
+    return raised > highest && raised <= most ? highest : raised;
+  }
 };
 PF_HD Scale scale_of(const Frame& frame) {
+  constexpr float infinite = __builtin_inff();
+  const bool named = frame.range.black != 0 || frame.range.white != 0;
   const auto [black, white] = range_of(frame);
-  return {black, 255 / (white - black)};
+  return {black, 255 / (white - black), named ? -255.0f : -infinite, named ? 2 * 255.0f : infinite};
 }
 
 /// Luma of a color.

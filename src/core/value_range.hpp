@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <span>
+#include <string>
+
+#include "core/views.hpp"
+
+namespace parafield {
+
+/// Returns the frame if it is in host memory, otherwise a view of `copy`, into which it is downloaded.
+Frame on_host(const Frame& frame, FrameBuffer& copy);
+
+/// Whether the values of a frame decide its range, because it is a 16-bit or float frame that names none.
+inline bool lacks_range(const Frame& frame) {
+  return frame.range == ValueRange{} && bytes_per_value(frame.format) > 1;
+}
+
+/// Gives 16-bit and float frames that name no range, and with `stretches` also 8-bit frames, the one that
+/// find_value_range finds in them for a use. Frames in a device's memory must be complete. Throws
+/// Error(invalid_argument) if such a frame and another differ in depth.
+void give_range(std::span<Frame> frames, RangeUse use = RangeUse::matching, bool stretches = false);
+
+/// Throws Error(invalid_argument) if one of two frames has 8-bit, 16-bit or float values and the other one
+/// has not. The message contains their names.
+inline void check_same_depth(const Frame& frame, const std::string& name, const Frame& other,
+                             const std::string& other_name) {
+  const auto depth = [](const Frame& one) {
+    const int bytes = bytes_per_value(one.format);
+    return bytes == 1 ? "8-bit" : bytes == 2 ? "16-bit" : "float";
+  };
+  if (bytes_per_value(frame.format) != bytes_per_value(other.format))
+    fail_value(name, " has ", depth(frame), " values, ", other_name, " has ", depth(other),
+               " values; convert them to one depth");
+}
+
+}  // namespace parafield
