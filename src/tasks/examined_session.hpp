@@ -3,6 +3,7 @@
 #include <deque>
 #include <utility>
 
+#include "core/value_range.hpp"
 #include "tasks/frame_examiner.hpp"
 #include "tasks/session.hpp"
 
@@ -34,10 +35,12 @@ class ExaminedSession : public Session<Task> {
   void synchronize() override { session_->synchronize(); }
   void cancel() noexcept override { session_->cancel(); }
   std::vector<double> energies() override { return session_->energies(); }
+  LearnedBackground background() override { return session_->background(); }
   SolvedBlocks blocks() const override { return session_->blocks(); }
   Stream stream() const override { return session_->stream(); }
   std::size_t workspace_bytes() const override { return session_->workspace_bytes(); }
   const typename Task::Method* found() const override { return session_->found(); }
+  ValueRange range() const override { return session_->range(); }
   FramesState frames_state() const override { return state_; }
 
  protected:
@@ -45,7 +48,7 @@ class ExaminedSession : public Session<Task> {
 
   FramesState compare(const Frame& before, const Frame& after) {
     if (!before.memory.on_host()) return FramesState::unknown;
-    return relevant(examiner_.compare(with_pitch(before), with_pitch(after)));
+    return relevant(examiner_.compare(as_solved(before), as_solved(after)));
   }
   /// The state, or unknown if it does not matter: views may differ more than the frames of a sequence, and a still
   /// scene needs no texture for motion to be seen.
@@ -55,8 +58,10 @@ class ExaminedSession : public Session<Task> {
         Task::pairs ? state != FramesState::cut : !detects || state != FramesState::no_texture;
     return matters ? state : FramesState::unknown;
   }
-  static Frame with_pitch(Frame frame) {
+  /// The frame with its pitch, and with the range that the session found for frames that name none.
+  Frame as_solved(Frame frame) const {
     frame.pitch = pitch_of(frame);
+    if (lacks_range(frame)) frame.range = session_->range();
     return frame;
   }
   /// Results are this session's own, or a field of the caller that the session may write.
@@ -90,7 +95,7 @@ class ExaminedFrames final : public ExaminedSession<Task> {
     const Result* result = session_->push(frame, output);
     FramesState pair = FramesState::unknown;
     if (frame.memory.on_host())
-      pair = Base::relevant(examiner_.next(Base::with_pitch(frame)));
+      pair = Base::relevant(examiner_.next(Base::as_solved(frame)));
     else
       examiner_.forget();
     pairs_.push_back(pair);

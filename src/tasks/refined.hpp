@@ -212,7 +212,8 @@ class RefinedDisparities : public Solver {
     if (whole_) {
       sample_disparities<Backend>(backend_, whole, valid, Solver::colors(0), samples_);
       fit_surfaces(backend_, samples_, surfaces_);
-      take_surfaces<Backend>(backend_, whole, valid, surfaces_, refinement_.unsmoothed(0, to));
+      take_surfaces<Backend>(backend_, whole, valid, surfaces_, float(least_), float(most_),
+                             refinement_.unsmoothed(0, to));
       refinement_.smooth(&to, 1);
     }
     if (least_confidence_ > 0)  // last, because filling and refinement depend on what is valid

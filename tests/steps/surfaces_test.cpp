@@ -53,7 +53,7 @@ struct SurfaceInput {
           const Surfaces surfaces{d.view(), slope_x.view(), slope_y.view()};
           sample_disparities<Backend>(backend, whole.view(), valid.view(), colors.view(), samples);
           fit_surfaces(backend, samples, surfaces);
-          take_surfaces<Backend>(backend, whole.view(), valid.view(), surfaces, out.view());
+          take_surfaces<Backend>(backend, whole.view(), valid.view(), surfaces, -1000, 1000, out.view());
         },
         1);
   }

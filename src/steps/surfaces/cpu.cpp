@@ -118,7 +118,7 @@ void fit_surfaces(Backend& cpu, const DisparitySamples& samples, const Surfaces&
 
 template <class Backend>
 void take_surfaces(Backend& cpu, View<const float> whole, View<const std::uint8_t> valid,
-                   const Surfaces& surfaces, View<float> out) {
+                   const Surfaces& surfaces, float least, float most, View<float> out) {
   cpu.rows(out.height, [=](int y) {
     const int width = out.width, count = surfaces.d.width;
     const int next_j = next_sample(y, surfaces.d.height);
@@ -132,7 +132,7 @@ void take_surfaces(Backend& cpu, View<const float> whole, View<const std::uint8_
       const int x = 2 * i + odd;
       const float refined = surface_disparity(d[x], rows[i], rows[beside], next[i], next[beside], float(odd),
                                               float(x - 2 * beside), dy, dy_next);
-      to[x] = kept[x] != 0 ? refined : d[x];
+      to[x] = kept[x] != 0 ? clamp(refined, least, most) : d[x];
     };
     const auto take_near_border = [&](int x) { take(x / 2, x & 1, next_sample(x, count)); };
     const int end = larger(count - 1, 1);

@@ -43,7 +43,7 @@ void fit_surfaces(Backend& cuda, const DisparitySamples& samples, const Surfaces
 
 template <class Backend>
 void take_surfaces(Backend& cuda, View<const float> whole, View<const std::uint8_t> valid,
-                   const Surfaces& surfaces, View<float> out) {
+                   const Surfaces& surfaces, float least, float most, View<float> out) {
   for_pixels(cuda, out.size(), [=] __device__(int x, int y) {
     const float d = whole(x, y);
     if (valid(x, y) == 0) {
@@ -55,9 +55,10 @@ void take_surfaces(Backend& cuda, View<const float> whole, View<const std::uint8
     const auto at = [&](int column, int row) {
       return Surface{surfaces.d(column, row), surfaces.slope_x(column, row), surfaces.slope_y(column, row)};
     };
-    out(x, y) =
+    const float refined =
         surface_disparity(d, at(i, j), at(next_i, j), at(i, next_j), at(next_i, next_j), float(x - 2 * i),
                           float(x - 2 * next_i), float(y - 2 * j), float(y - 2 * next_j));
+    out(x, y) = clamp(refined, least, most);
   });
 }
 

@@ -31,10 +31,10 @@ template <class Backend>
 void fit_surfaces(Backend& backend, const DisparitySamples& samples, const Surfaces& surfaces);
 
 /// Stores the disparity of the surfaces around each valid pixel, at most half a pixel from its whole
-/// disparity. Other pixels keep the whole one.
+/// disparity and between the `least` and `most` of the labels. Other pixels keep the whole one.
 template <class Backend>
 void take_surfaces(Backend& backend, View<const float> whole, View<const std::uint8_t> valid,
-                   const Surfaces& surfaces, View<float> out);
+                   const Surfaces& surfaces, float least, float most, View<float> out);
 
 // Shared by both backends.
 
