@@ -129,7 +129,9 @@ TEST_P(RefinementOn, AWarpMovesFlowByAtMostOnePixel) {
     float most = 0;
     for (std::size_t i = 0; i < found.u.size(); ++i)
       most = std::max({most, std::abs(found.u[i] - c.u[i]), std::abs(found.v[i] - c.v[i])});
-    if (data == RefineData::luma) EXPECT_LE(most, 1.000001f);  // a median follows for color
+    if (data == RefineData::luma) {  // a median follows for color
+      EXPECT_LE(most, 1.000001f);
+    }
     EXPECT_GT(most, 0.9f);
   }
 }

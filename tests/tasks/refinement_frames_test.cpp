@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// Which frames of a sequence the refinement compares.
+#include "planes_on.hpp"
+#include "steps/variational/refiner.hpp"
+#include "tasks/on_device.hpp"
+
+namespace parafield {
+namespace {
+
+struct PlainFlow {
+  std::vector<float> u, v;
+};
+
+/// Flow refined by hand, on the CPU.
+PlainFlow refined_by_hand(const FlowField& flow, const Frame* frames,
+                          const VariationalRefinement& parameters) {
+  const Size size = flow.size();
+  return with_backend(Device::cpu(1), [&]<class Backend>() {
+    Backend backend(Device::cpu(1), {});
+    Workspace workspace(backend.memory());
+    FlowRefiner<Backend> refiner(backend, workspace, size, parameters, 2, nullptr);
+    const FlowPlanes planes = workspace.flow(size);
+    for (int y = 0; y < size.height; ++y)
+      for (int x = 0; x < size.width; ++x) planes.u(x, y) = flow.u(x, y), planes.v(x, y) = flow.v(x, y);
+    backend.replay({}, [&] {
+      refiner.prepare(frames, 0, 2);
+      refiner.refine(0, 1, planes, {});
+    });
+    return PlainFlow{values_of(backend, planes.u), values_of(backend, planes.v)};
+  });
+}
+
+class RefinementOfFrames : public OnDevice {
+ protected:
+  /// Pushes frames to the method with and without refinement.
+  template <class Method>
+  void expect_middle_pair(Method method, const VariationalRefinement& refinement) const {
+    const int count = method.frames;
+    SCOPED_TRACE(testing::Message() << Method::name << " with " << count << " frames");
+    const Size size{90, 61};
+    const Scene scene = render_scene("layers", {.size = size, .frames = count + 3, .color = true});
+    method.refinement = {.refine = 0};
+    FlowEstimator plain(method, size, {.device = device()});
+    method.refinement = refinement;
+    FlowEstimator refined(method, size, {.device = device()});
+    for (int i = 0; i < count + 3; ++i) {  // the frames lie in a ring
+      const FlowField* const from = plain.push(scene.frames[std::size_t(i)]);
+      const FlowField* const found = refined.push(scene.frames[std::size_t(i)]);
+      ASSERT_EQ(from != nullptr, i + 1 >= count);
+      if (!from) continue;
+      const std::size_t middle = std::size_t(i + 1 - count + (count - 1) / 2);
+      const Frame frames[] = {scene.frames[middle], scene.frames[middle + 1]};
+      const PlainFlow expected = refined_by_hand(*from, frames, refinement);
+      for (int y = 0; y < size.height; ++y)
+        for (int x = 0; x < size.width; ++x) {
+          const std::size_t at = std::size_t(y) * std::size_t(size.width) + std::size_t(x);
+          ASSERT_EQ(found->u(x, y), expected.u[at]) << i << ": " << x << ", " << y;
+          ASSERT_EQ(found->v(x, y), expected.v[at]) << i << ": " << x << ", " << y;
+        }
+    }
+  }
+};
+
+TEST_P(RefinementOfFrames, AreTheMiddlePair) {
+  for (const RefineData data : {RefineData::luma, RefineData::color}) {
+    const VariationalRefinement refinement{.refine = 3, .refine_data = data};
+    for (const int count : {2, 3, 5})
+      expect_middle_pair(AdaptiveRidge{.frames = count, .matches = UseOfMatches::never}, refinement);
+    expect_middle_pair(GradientTensor{}, refinement);
+    expect_middle_pair(RidgeRegression{}, refinement);
+  }
+}
+
+/// The solver and the refinement share copies of the frames if both need them.
+TEST_P(RefinementOfFrames, AreSharedWithSharpening) {
+  for (const int count : {2, 3, 5})
+    for (const Sharpen sharpen : {Sharpen::one_way, Sharpen::two_way})
+      expect_middle_pair(AdaptiveRidge{.frames = count, .sharpen = sharpen, .matches = UseOfMatches::never},
+                         {.refine = 2});
+}
+
+/// More frames than two have no flow back.
+TEST_P(RefinementOfFrames, TakeNoFlowBackOfMoreThanTwo) {
+  const VariationalRefinement refinement{.refine = 2, .refine_back = true};
+  for (const int count : {3, 5})
+    expect_middle_pair(AdaptiveRidge{.frames = count, .matches = UseOfMatches::never}, refinement);
+  expect_middle_pair(RidgeRegression{}, refinement);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, RefinementOfFrames, every_device(), device_name);
+
+}  // namespace
+}  // namespace parafield
