@@ -130,9 +130,12 @@ void CloudHeights::refine(DisparityField& field, const Frame& left, const Frame&
   const Frame frames[] = {left, right};
   const FlowField& flow = flow_(FlowInput{.frames = frames, .start = start_});
   for (int y = 0; y < d.height; ++y)
-    for (int x = 0; x < d.width; ++x)
-      if (std::abs(flow.u(x, y) + d(x, y)) < most_along && std::abs(flow.v(x, y)) < most_across)
-        d(x, y) = std::max(-flow.u(x, y), least);
+    for (int x = 0; x < d.width; ++x) {
+      float& value = d(x, y);
+      if (std::abs(flow.u(x, y) + value) < most_along && std::abs(flow.v(x, y)) < most_across)
+        value = -flow.u(x, y);
+      value = std::max(value, least);
+    }
 }
 
 View<const float> CloudHeights::operator()(const InputFrame& left) {

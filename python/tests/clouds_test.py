@@ -172,7 +172,8 @@ def test_the_command_gives_the_same(sky, tmp_path, command):
         disparity = stereo(frames[2 * i], frames[2 * i + 1])
         along = flows(frames[2 * i], frames[2 * i + 1], start=np.dstack([-disparity.d, np.zeros(SHAPE)]))
         agrees = (np.abs(along.u + disparity.d) < 0.6) & (np.abs(along.v) < 0.2)
-        disparity.d[agrees] = np.maximum(0, -along.u[agrees])
+        disparity.d[agrees] = -along.u[agrees]
+        np.maximum(disparity.d, 0, out=disparity.d)
         disparity = pf.mark_unknown(disparity, known, known)
         heights = smooth(pf.height_of(disparity, 0.8))
         assert np.array_equal(heights, np.load(tmp_path / f"height{i + 1}.npy"), equal_nan=True)

@@ -118,8 +118,9 @@ TEST(Beside, TakesEveryFormat) {
   EXPECT_EQ(colors.size(), (Size{6, 2}));
   for (int y = 0; y < 2; ++y)
     for (int x = 0; x < 6; ++x) EXPECT_EQ(color_at(colors, x, y), (Rgb{255, 128, 0}));
-  const FrameBuffer grays =
-      beside({wide, 3, 2, 0, PixelFormat::gray_u16}, {real, 3, 2, 0, PixelFormat::gray_f32});
+  Frame reals{real, 3, 2, 0, PixelFormat::gray_f32};
+  reals.range = {0, 255};
+  const FrameBuffer grays = beside({wide, 3, 2, 0, PixelFormat::gray_u16}, reals);
   const Rgb black{0, 0, 0};
   EXPECT_EQ(color_at(grays, 2, 1), untouched);
   EXPECT_EQ(color_at(grays, 3, 0), untouched);
