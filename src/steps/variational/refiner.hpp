@@ -58,11 +58,9 @@ class FlowRefiner {
     for (int c = 0; c < channels(); ++c)
       frames.from[c] = channels_[from].plane[c], frames.to[c] = channels_[to].plane[c];
     for (int warp = 1; warp <= parameters_.refine; ++warp) {
-      const auto find = [&] {
-        if (warp == 1) weigh_edges(backend_, frames, planes_.edge_x, planes_.edge_y);
-        find_slopes(backend_, planes_, flow);
-      };
-      backend_.beside(find, [&] { compare_gradients(backend_, frames, flow, back, planes_.data); });
+      if (warp == 1) weigh_edges(backend_, frames, planes_.edge_x, planes_.edge_y);
+      compare_gradients(backend_, frames, flow, back, planes_.data);
+      find_slopes(backend_, planes_, flow);
       weigh_smoothness(backend_, planes_, flow, parameters_.refine_smoothness);
       const bool last = warp == parameters_.refine;
       const bool sharpens = parameters_.refine_median > 0 && (last || warp % parameters_.refine_median == 0);
