@@ -52,7 +52,7 @@ constexpr std::array<std::string_view, 3> names_of(Sharpen) { return {"none", "o
 /// first goes down only to a quarter of the size. The flow has missed a seed there if the seed's match comes
 /// back within 1.5 px, is more than 2 px from the flow (8 px of the frame), and costs less than 4 / 5 of what
 /// the flow costs at the best of its nine nearest pixels, and if the flow does not leave the frame. If at
-/// least 3 of 500 seeds are missed, and always with `matches` = always, these steps follow:
+/// least 1 of 250 seeds are missed, and always with `matches` = always, these steps follow:
 ///   6. An ambiguous match takes the flow at its seed, as in repeated structure: one where the flow is a good
 ///      match, too, and the match costs no less than 4 / 5 of it. So does a match that differs by at most 1.5
 ///      px from the flow, and a seed whose match did not pass the check, if the flow is a very good match. A
@@ -139,7 +139,7 @@ struct AdaptiveRidge {
                "times the time. automatic: only if a coarse comparison shows that the flow missed something. "
                "Matches need two frames; with more frames, automatic acts as never.");
   PF_PARAMETERS_OF(FeatureMatching, matching, .match_iterations = 6);
-  PF_PARAMETERS_OF(VariationalRefinement, refinement, .refine = 2);
+  PF_PARAMETERS_OF(VariationalRefinement, refinement, .refine = 1, .refine_sweeps = 16);
 
   void check_together() const {
     if (matches == UseOfMatches::always && frames != 2)
@@ -194,7 +194,7 @@ inline std::array<Preset<AdaptiveRidge>, 8> presets(const AdaptiveRidge&) {
                             .refine_back = true}},
             "Lowest error, at four times the cost."},
            {"large-motion",
-            {.shrinkage = 0.7f, .matches = UseOfMatches::always},
+            {.shrinkage = 0.7f, .matches = UseOfMatches::always, .refinement = {.refine = 2}},
             "Always uses matches, for fast objects and occlusions. Takes five times the time."},
            {"sequence",
             {.frames = 5, .iterations = 3, .rounds = 3, .refinement = {.refine = 0}},

@@ -90,7 +90,7 @@ struct ComparedFlow {
   View<const float> u, v;
 };
 
-/// Sets `missed` to whether the flow has missed motion that a level's matches have found: at least 3 of 500
+/// Sets `missed` to whether the flow has missed motion that a level's matches have found: at least 1 of 250
 /// seeds must be missed. A seed is missed if it has texture, its match passes the forward-backward check, is
 /// more than `missed_distance` from the flow and costs less than 4 / 5 of the flow's cost, and the flow stays
 /// inside the frame. `counts`: scratch, one number for each row of seeds and at least two; it must be 0
@@ -165,7 +165,7 @@ PF_HD bool is_as_good(int match_cost, int flow_cost, int texture, bool valid) {
   return (texture >= least_patch_texture) & (5 * match_cost >= 4 * flow_cost) &
          ((valid ? 4 : 8) * flow_cost < texture);
 }
-PF_HD bool are_many_missed(int missed, int seeds) { return 500LL * missed >= 3LL * seeds; }
+PF_HD bool are_many_missed(int missed, int seeds) { return 250LL * missed >= seeds; }
 
 /// Forward-backward check of a match. (x, y): the seed.
 PF_HD bool comes_back(const MatchLevel& finest, int first, int x, int y, const SeedMatch& match,
