@@ -244,7 +244,9 @@ TEST_P(RangeOn, IsFoundByEstimatorsInTheirFirstFrames) {
   EXPECT_EQ(estimator.range(), find_value_range(frames));
   const Frame far[] = {there[0], there[1]};
   EXPECT_EQ(find_value_range(far), find_value_range(frames)) << "the same bits in any memory";
-  const FlowField flow = estimator(there[0], there[1]).to(Memory::host());
+  const FlowField& result = estimator(there[0], there[1]);
+  estimator.synchronize();
+  const FlowField flow = result.to(Memory::host());
   for_each_pixel(flow.size(), [&](int x, int y) {
     ASSERT_EQ(flow.u(x, y), expected.u(x, y)) << x << ", " << y;
     ASSERT_EQ(flow.v(x, y), expected.v(x, y));
