@@ -104,7 +104,8 @@ struct Sorted {
 
 /// Takes away the values at one end that are all the same and far from the others. Returns what is left.
 Sorted without_one_end(Sorted all, bool lowest) {
-  const auto [first, last] = std::ranges::equal_range(all.values, lowest ? all.values[0] : all.values.back());
+  const auto [first, last] =
+      std::equal_range(all.values.begin(), all.values.end(), lowest ? all.values[0] : all.values.back());
   const Sorted rest{lowest ? std::span(last, all.values.end()) : std::span(all.values.begin(), first)};
   if (rest.values.empty()) return all;
   const double distance =

@@ -139,7 +139,7 @@ struct AdaptiveRidge {
                "times the time. automatic: only if a coarse comparison shows that the flow missed something. "
                "Matches need two frames; with more frames, automatic acts as never.");
   PF_PARAMETERS_OF(FeatureMatching, matching, .match_iterations = 6);
-  PF_PARAMETERS_OF(VariationalRefinement, refinement, .refine = 1, .refine_sweeps = 16);
+  PF_PARAMETERS_OF(VariationalRefinement, refinement, .refine = 1);
 
   void check_together() const {
     if (matches == UseOfMatches::always && frames != 2)
@@ -194,7 +194,7 @@ inline std::array<Preset<AdaptiveRidge>, 8> presets(const AdaptiveRidge&) {
                             .refine_back = true}},
             "Lowest error, at four times the cost."},
            {"large-motion",
-            {.shrinkage = 0.7f, .matches = UseOfMatches::always, .refinement = {.refine = 2}},
+            {.shrinkage = 0.7f, .matches = UseOfMatches::always, .refinement = {.refine = 2, .refine_sweeps = 8}},
             "Always uses matches, for fast objects and occlusions. Takes five times the time."},
            {"sequence",
             {.frames = 5, .iterations = 3, .rounds = 3, .refinement = {.refine = 0}},

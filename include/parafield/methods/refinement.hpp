@@ -48,7 +48,7 @@ struct VariationalRefinement {
                "Warps of the variational refinement, 0 = none. Each moves the flow of the method closer to "
                "gradients that agree and to a smooth field with sharp boundaries. The refine_* parameters apply "
                "only with a refinement.");
-  PF_PARAMETER(int, refine_sweeps, 8, range(1, 100),
+  PF_PARAMETER(int, refine_sweeps, 16, range(1, 100),
                "Sweeps of over-relaxation in each warp.");
   PF_PARAMETER(RefineData, refine_data, RefineData::luma,
                "What is compared. luma: brightness. color: three channels, with more careful derivatives and a "
