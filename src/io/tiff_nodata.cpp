@@ -39,13 +39,13 @@ std::optional<double> nodata_of(const Reader& reader) {
 
 FrameBuffer without_nodata(FrameBuffer frame, float nodata) {
   const int count = channels(frame.format());
-  const auto [width, height] = frame.size();
-  FrameBuffer known(frame.size(), count == 1 ? PixelFormat::gray_f32 : PixelFormat::rgb_f32);
+  const Size size = frame.size();
+  FrameBuffer known(size, count == 1 ? PixelFormat::gray_f32 : PixelFormat::rgb_f32);
   with_value_type(frame.format(), [&]<class T>(T) {
-    for (int y = 0; y < height; ++y) {
+    for (int y = 0; y < size.height; ++y) {
       const auto* from = static_cast<const T*>(frame.row(y));
       auto* to = static_cast<float*>(known.row(y));
-      for (int x = 0; x < width; ++x, from += count, to += count) {
+      for (int x = 0; x < size.width; ++x, from += count, to += count) {
         const bool missing = std::all_of(from, from + count, [&](T value) { return float(value) == nodata; });
         for (int i = 0; i < count; ++i)
           to[i] = missing ? std::numeric_limits<float>::quiet_NaN() : float(from[i]);

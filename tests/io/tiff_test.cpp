@@ -56,7 +56,7 @@ TEST(Tiff, PixelsWithTheValueOfGdalNodataAreMissing) {
     tiff_bytes::Header header;
     double missing;
   };
-  for (const auto& [header, missing] :
+  for (const Case& each :
        {Case{{.width = 3, .height = 2, .bits = 32, .format = 3, .nodata = "-9999"}, -9999},
         Case{{.width = 3, .height = 2, .bits = 32, .format = 3, .nodata = " -3.4028234663852886e+38"},
              -3.4028234663852886e+38},
@@ -65,9 +65,9 @@ TEST(Tiff, PixelsWithTheValueOfGdalNodataAreMissing) {
         Case{{.width = 3, .height = 2, .bits = 8, .nodata = "0"}, 0},
         Case{{.width = 3, .height = 2, .bits = 8, .samples = 3, .photometric = 2, .nodata = "0"}, 0}}) {
     const auto value = [&](int x, int y, int c) {
-      return x == 1 && (y == 1 || c == 0) ? missing : 20.0 + x + 3 * y + c;
+      return x == 1 && (y == 1 || c == 0) ? each.missing : 20.0 + x + 3 * y + c;
     };
-    const FrameBuffer frame = io::decode_frame(tiff_bytes::File().add(header, value).bytes());
+    const FrameBuffer frame = io::decode_frame(tiff_bytes::File().add(each.header, value).bytes());
     const int count = channels(frame.format());
     ASSERT_EQ(frame.format(), count == 1 ? PixelFormat::gray_f32 : PixelFormat::rgb_f32);
     for (int y = 0; y < 2; ++y)
