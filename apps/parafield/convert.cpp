@@ -8,6 +8,7 @@
 #include "commands.hpp"
 #include "fields.hpp"
 #include "files.hpp"
+#include "frames.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
 #include "report.hpp"

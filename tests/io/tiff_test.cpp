@@ -75,7 +75,7 @@ TEST(Tiff, PixelsWithTheValueOfGdalNodataAreMissing) {
         for (int c = 0; c < count; ++c) {
           const bool is_missing = x == 1 && (y == 1 || count == 1);
           const float found = float(sample_at(frame, x, y, c));
-          EXPECT_EQ(std::isnan(found), is_missing) << header.nodata << ' ' << x << ' ' << y;
+          EXPECT_EQ(std::isnan(found), is_missing) << each.header.nodata << ' ' << x << ' ' << y;
           if (!is_missing) EXPECT_EQ(found, float(value(x, y, c))) << "all channels decide";
         }
   }
