@@ -292,6 +292,7 @@ void add_clouds(App& program) {
       .help(
           "method of motion, by its preset clouds if it has one. With -m or --preset, --help lists its "
           "parameters");
+  command.leave_out_of_help({"--skip-damaged"});
   command.examples({"clouds frame*.png --overlay lines.png --arrows arrows%02d.png",
                     "clouds frame*.png --csv motion.csv --km-per-pixel 4 --minutes 15",
                     "clouds a.png b.png --stereo right.png right2.png --height h%02d.npy"});

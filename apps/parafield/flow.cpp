@@ -344,9 +344,10 @@ void add_flow(App& program) {
   options.guides.add_to(command);
   options.truth.add_to(command, "true flow to compare with: .flo, .pfm, .npy or .png");
   options.add_to(command);
-  command.leave_out_of_help({"--min-confidence", "--aggregation-sigma", "--texture-aware", "--uniqueness",
+  command.leave_out_of_help({"--min-confidence", "--prefilter", "--aggregation-sigma", "--texture-aware", "--uniqueness",
                              "--block-overlap", "--match-stride", "--match-levels", "--match-iterations",
-                             "--match-check", "--match-region", "--skip-damaged"});
+                             "--match-check", "--match-region", "--skip-damaged", "--refine-sweeps",
+                             "--refine-data", "--refine-back", "--refine-median", "--refine-smoothness"});
   command.examples({"flow a.png b.png -o flow.flo --color flow.png",
                     "flow a.png b.png --gt truth.flo --preset fast --json",
                     "flow frame*.png -o flow%04d.flo"});

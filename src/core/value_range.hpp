@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <span>
+#include <string_view>
 #include <string>
 
 #include "core/views.hpp"
@@ -22,8 +23,8 @@ void give_range(std::span<Frame> frames, RangeUse use = RangeUse::matching, bool
 
 /// Throws Error(invalid_argument) if one of two frames has 8-bit, 16-bit or float values and the other one
 /// has not. The message contains their names.
-inline void check_same_depth(const Frame& frame, const std::string& name, const Frame& other,
-                             const std::string& other_name) {
+inline void check_same_depth(const Frame& frame, std::string_view name, const Frame& other,
+                             std::string_view other_name) {
   const auto depth = [](const Frame& one) {
     const int bytes = bytes_per_value(one.format);
     return bytes == 1 ? "8-bit" : bytes == 2 ? "16-bit" : "float";

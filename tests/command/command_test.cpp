@@ -37,7 +37,7 @@ TEST_F(Command, FlowWritesFlowAndPictureAndScores) {
   const auto json = outcome.json();
   EXPECT_EQ(json["method"], "adaptive-ridge");
   EXPECT_FALSE(json.contains("preset"));
-  EXPECT_EQ(json["parameters"]["rounds"], 3);
+  EXPECT_EQ(json["parameters"]["rounds"], 2);
   EXPECT_EQ(json["parameters"]["shrinkage"], 1);
   EXPECT_EQ(json["device"], "cpu");
   EXPECT_FALSE(json["device_name"].get<std::string>().empty());

@@ -88,7 +88,7 @@ int lines_of_help(const std::string& help) {
 
 TEST_F(HelpCommand, HelpIsShortAndOfOneMethod) {
   const std::string help = run_well({"flow", "--help"}).out;
-  EXPECT_LE(lines_of_help(help), 66) << help;
+  EXPECT_LE(lines_of_help(help), 60) << help;
   EXPECT_EQ(help, run_well({"help", "flow"}).out);
   EXPECT_EQ(help, run_well({"flow", frame0(), "-h"}).out);
   EXPECT_NE(help.find("\nParameters of adaptive-ridge:\n"), std::string::npos) << help;
@@ -110,8 +110,7 @@ TEST_F(HelpCommand, EveryHelpFitsAScreen) {
   EXPECT_LE(lines_of_help(run_well({"--help"}).out), 30);
   EXPECT_LE(lines_of_help(run_well({"methods"}).out), 60);
   for (const std::string& command : commands) {
-    // Flow methods have six parameters of the refinement.
-    EXPECT_LE(lines_of_help(run_well({command, "--help"}).out), command == "flow" ? 66 : 60) << command;
+    EXPECT_LE(lines_of_help(run_well({command, "--help"}).out), 60) << command;
     lines_of_help(run_well({command, "--help-all"}).out);
   }
 }
@@ -123,7 +122,7 @@ void expect_help_of_methods(Help help_of) {
     SCOPED_TRACE(Method::name);
     const std::string help = help_of(std::string(Method::name));
     constexpr bool guided = requires(Method any) { any.tracking; };
-    EXPECT_LE(lines_of_help(help), guided ? 80 : 72) << help;
+    EXPECT_LE(lines_of_help(help), guided ? 80 : 66) << help;
     std::string names;
     for (const auto& preset : presets(method))
       names += (names.empty() ? "" : ", ") + std::string(preset.name);

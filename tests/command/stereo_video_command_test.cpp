@@ -93,7 +93,7 @@ TEST_F(StereoVideoCommand, ABlackPairDoesNotSetTheNumberOfDisparities) {
   write_frame(path("black.png"), FrameBuffer({120, 90}, PixelFormat::gray_u8));
   const Words images = {path("black.png"), image(0, 0), path("black.png"), image(0, 1)};
   const auto alone = run_well(stereo({image(0, 0), image(0, 1)}, {"-o", path("d.pfm"), "--json"})).json();
-  const auto report = run_well(stereo(images, {"-o", path("b%d.pfm"), "--json"})).json();
+  const auto report = run_well(stereo(images, {"-o", path("b%d.pfm"), "--json", "-q"})).json();
   EXPECT_EQ(report["parameters"]["disparities"], alone["parameters"]["disparities"]);
   EXPECT_EQ(report["row_error"], alone["row_error"]);
   EXPECT_TRUE(read_text(path("b2.pfm")) == read_text(path("d.pfm")));

@@ -162,7 +162,7 @@ TEST_F(VideoErrors, ACutVideoKeepsWhatCameBefore) {
   if (outcome.code != 0) {
     EXPECT_NE(outcome.err.find("cut.mkv: frame"), std::string::npos) << outcome.err;
   }
-  const auto report = run_well(video({path("x.mp4")}, {"--flow-dir", path("flows"), "--json"})).json();
+  const auto report = run_well(video({path("x.mp4")}, {"--flow-dir", path("flows"), "--json", "-q"})).json();
   EXPECT_GT(report["frames"], 10);
   EXPECT_LT(report["frames"], 58);
 }

@@ -19,7 +19,7 @@ class FloatFrame {
   operator Frame() const {
     return {samples_.data(), size_.width,
             size_.height,    std::ptrdiff_t(size_.width) * bytes_per_pixel(format_),
-            format_,         Memory::host()};
+            format_,         Memory::host(), {0, 255}};
   }
 
  private:

@@ -20,7 +20,7 @@ struct MovedTexture {
   }
   Frame frame() const {
     return {values.data(), size.width, size.height, std::ptrdiff_t(sizeof(float)) * size.width,
-            PixelFormat::gray_f32};
+            PixelFormat::gray_f32, Memory::host(), {0, 255}};
   }
 };
 
@@ -29,7 +29,7 @@ TEST(OracleRefinement, MovesFlowTowardTheMotion) {
   const Flow start{Grid(from.size, 0.5), Grid(from.size, -0.3)};
   for (const RefineData data : {RefineData::luma, RefineData::color}) {
     const Flow flow = refined_flow(from.frame(), to.frame(), start, nullptr,
-                                   {.refine = 3, .refine_data = data, .refine_median = 2});
+                                   {.refine = 3, .refine_sweeps = 8, .refine_data = data, .refine_median = 2});
     for (int y = 6; y < 34; ++y)
       for (int x = 6; x < 42; ++x) {
         EXPECT_NEAR(flow.u(x, y), 0.6, 0.045);
