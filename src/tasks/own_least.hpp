@@ -8,6 +8,12 @@
 /// costs at most 2 % of the pixels that are right within 1 px; docs/accuracy.md has the shares.
 namespace parafield {
 
+/// Of other methods: none.
+template <class Method>
+float own_least(const Method&) {
+  return 0;
+}
+
 inline float own_least(const AdaptiveRidge&) { return 1.8e-5f; }
 inline float own_least(const LucasKanade&) { return 0.025f; }
 inline float own_least(const GradientTensor&) { return 0.0029f; }
