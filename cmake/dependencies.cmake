@@ -140,7 +140,7 @@ if(PARAFIELD_BUILD_COMMAND OR PARAFIELD_BUILD_BENCH)
   endforeach()
 endif()
 
-# Its header has to be compiled with the options that its library was compiled with: pkg-config knows them.
+# Its header needs the compiler options of its library, which pkg-config knows.
 if(PARAFIELD_BUILD_COMMAND)
   if(PARAFIELD_SERVE STREQUAL "OFF")
     not_built("parafield serve" "PARAFIELD_SERVE is OFF")

@@ -33,7 +33,7 @@ enum class FramesState {
   cut          ///< the frames show different scenes
 };
 
-/// Examines frames in host memory, each with the one before. A cut or frames without texture count more than
+/// Compares each frame in host memory with the previous frame. A cut or frames without texture count more than
 /// usable ones. Throws Error(invalid_argument) for frames that an estimator refuses.
 PARAFIELD_API FramesState examine_frames(std::span<const Frame> frames);
 

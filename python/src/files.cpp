@@ -54,7 +54,7 @@ class FrameIterator {
   struct Source {
     explicit Source(FrameSource of) : frames(std::move(of)), notes(frames.take_notes()) {}
     FrameSource frames;
-    std::vector<std::string> notes;  // of which Python is not warned yet
+    std::vector<std::string> notes;  // not yet reported to Python
     std::mutex mutex;
   };
 

@@ -73,8 +73,10 @@ class SolverBase {
   /// The copies of the frames that the solver keeps in their slots, or null.
   const KeptFrames* kept() const { return nullptr; }
 
-  /// Estimates flow from the second of two frames back to the first, after `solve`. Writes it into `planes` or
-  /// returns planes that have it already.
+  /// Whether `solve_back` returns planes of the solver's own, and needs none.
+  static constexpr bool keeps_back = false;
+  /// Estimates flow from the second of two frames back to the first, after `solve`. Writes it into `planes`
+  /// unless the solver keeps it.
   template <class Planes>
   Planes solve_back(int first, Planes planes) {
     static_cast<Solver&>(*this).solve(1 - first, nullptr, planes, {}, Purpose::check);
@@ -99,7 +101,7 @@ class SolverBase {
 };
 
 /// A type that offers SolverBase's interface and solve(first, arguments...). The last argument of flow and
-/// stereo solvers, `asked`, says whether the result was asked for; it is false for the field of a check.
+/// stereo solvers is the solve's Purpose.
 template <class T, class... Arguments>
 concept Solves = requires(T solver, const T constant, const Frame* frames, Arguments... arguments) {
   solver.prepare(frames, 0, 1);

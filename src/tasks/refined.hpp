@@ -88,7 +88,7 @@ class RefinedFlow : public Solver {
         uses_back_(uses_back(method)) {
     if (refinement_of(method).refine > 0) {
       refiner_.emplace(backend, workspace, size, refinement_of(method), slots_, Solver::kept());
-      if (uses_back_) back_ = workspace.flow(size);
+      if (uses_back_ && !Solver::keeps_back) back_ = workspace.flow(size);
     }
     if (fb_check_ > 0 && method.frames != 2)
       fail(ErrorCode::invalid_argument, "fb_check, the forward-backward check, is for methods of 2 frames; ",
@@ -155,7 +155,7 @@ class RefinedFlow : public Solver {
   const int slots_;
   const bool uses_back_;
   std::optional<FlowRefiner<Backend>> refiner_;
-  FlowPlanes back_;      // flow from the second frame to the first, for the refinement
+  FlowPlanes back_;      // flow of the second frame for the refinement, unless the solver keeps it
   FlowPlanes backward_;  // flow from the second frame to the first
   Trust own_trust_;      // planes that the solver needs but results lack
 };

@@ -125,7 +125,7 @@ std::string missing_of_avi(FileBytes& file) {
   return {};
 }
 
-/// Ogg (RFC 3533): pages, the last of which is marked as the end of a stream.
+/// Ogg (RFC 3533): pages; the last page of a stream is marked.
 std::string missing_of_ogg(FileBytes& file) {
   constexpr std::uint64_t longest_page = 65307;
   const std::uint64_t from = file.size - std::min(file.size, 2 * longest_page);

@@ -248,7 +248,7 @@ class FfmpegSource : public Source {
                          " s on average: frames may be missing there"));
   }
 
-  /// The mean time between the frames so far, of which there must be two. Some files record no frame rate.
+  /// The mean time between the frames so far; there must be two. Some files record no frame rate.
   double spacing() const { return last_time_ / double(counted_ - 1); }
 
   /// The number of frames between the last one and a time, at least 1.

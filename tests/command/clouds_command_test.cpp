@@ -229,7 +229,7 @@ TEST_F(CloudsCommand, MotionGoesIntoNetCdf) {
       for (int x = 0; x < 96; ++x) EXPECT_EQ(static_cast<const float*>(read->frame.row(y))[x], flow.u(x, y));
   }
   EXPECT_FALSE(u.next());
-  // Its own variables are sequences of images, of which one has to be named.
+  // Its own variables are sequences of images; name one of them.
   expect_failure(1, {"clouds", path("motion.nc")}, {"motion.nc", "name one of them (option variable): u, v"});
   run_well({"clouds", path("motion.nc"), "--variable", "u", "--range", "-3,3", "-o", path("g%d.flo")});
   expect_failure(1, {"flow", path("motion.nc"), "--variable", "w"}, {"in the variable w; it has u, v"});

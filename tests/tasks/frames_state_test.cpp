@@ -53,7 +53,7 @@ std::vector<FrameBuffer> scene(std::string_view name, int frames, std::uint64_t 
   return render_scene(name, {.size = size, .frames = frames, .seed = seed}).frames;
 }
 
-/// Scenes of which the first two frames show the same things.
+/// Scenes whose first two frames show the same things.
 std::vector<std::string_view> moving_scenes() {
   std::vector<std::string_view> names;
   for (const SceneInfo& info : scenes())

@@ -112,6 +112,7 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
     sharpener_->sharpen(middle % method_.frames, (middle + 1) % method_.frames, result);
   }
 
+  static constexpr bool keeps_back = true;
   /// The flow back that `solve` has estimated, if the method sharpens two-way or refines with the flow back.
   FlowPlanes solve_back(int, FlowPlanes) { return back_; }
 

@@ -24,7 +24,7 @@ __global__ void weigh_edges_kernel(ComparedFrames frames, View<float> edge_x, Vi
   edge_y(x, y) = below > y ? edge_weight(down) : 0.0f;
 }
 
-/// A tile of compare_gradients. Each stage computes a smaller region than the one before; positions beyond the
+/// A tile of compare_gradients. Each stage computes a smaller region than its predecessor; positions beyond the
 /// image repeat the nearest pixel of that stage.
 template <int Channels>
 struct DataTile {
