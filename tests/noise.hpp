@@ -17,8 +17,8 @@ inline ValueRange some_range(PixelFormat format) {
   return {16 * unit, 235 * unit};
 }
 
-/// A frame with random texture, moved by `shift` px to the right, with `padding` bytes of `guard` after each row and
-/// a row of guard above and below.
+/// A frame with random texture, moved by `shift` px to the right, with `padding` bytes of `guard` after each
+/// row and a row of guard above and below.
 class GuardedFrame {
  public:
   GuardedFrame(Size size, PixelFormat format, unsigned seed, float shift, int padding, unsigned char guard)

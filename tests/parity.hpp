@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-// The same bits from a task's methods on every device, instruction set, number of threads, size, pitch, pixel format and range of values.
+// The same bits from a task's methods on every device, instruction set, number of threads, size, pitch, pixel
+// format and range of values.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -34,7 +35,8 @@ struct ParityCase {
   typename Task::Options options;
 };
 
-// What a task's parity test gives beside its cases: of each result its planes, and whether a method takes a start.
+// What a task's parity test gives beside its cases: of each result its planes, and whether a method takes a
+// start.
 
 template <class F>
 void for_each_plane(const FlowField& flow, F f) {
@@ -139,8 +141,9 @@ void expect_same(View<const T> a, View<const T> b, const char* plane, const std:
     }
 }
 
-/// Of as many frames as the method takes, guided where it can be, of those from the second on, from the first result, where it
-/// takes a start, and of the last of all of them pushed where the task streams or takes pairs.
+/// Of as many frames as the method takes, guided where it can be, of those from the second on, from the first
+/// result, where it takes a start, and of the last of all of them pushed where the task streams or takes
+/// pairs.
 template <class Task>
 struct ParityResults {
   std::optional<typename Task::Result> first, guided, from_start, pushed;
@@ -236,9 +239,9 @@ class Parity : public OnTarget {
  private:
   static const Frame& in_place(const Frame& frame) { return frame; }
 
-  /// Whether the target takes a case. v3 takes all of them. v2 takes one in three, because it calls a function
-  /// for each fused multiply-add and is several times slower. v4 also takes one in three: where the processor
-  /// has it, v4 computes the reference, so that v3's cases compare all of v4's results, too.
+  /// Whether the target takes a case. v3 takes all of them. v2 takes one in three, because it calls a
+  /// function for each fused multiply-add and is several times slower. v4 also takes one in three: where the
+  /// processor has it, v4 computes the reference, so that v3's cases compare all of v4's results, too.
   static bool is_tested(std::size_t i) {
     const std::string_view name = GetParam().name;
     return (name != "v2" && name != "v4") || std::mt19937(unsigned(i / 3))() % 3 == i % 3;

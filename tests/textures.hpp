@@ -50,8 +50,7 @@ struct Pair {
 
 inline Frame frame_of(const Image<float>& image) {
   const auto view = image.view();
-  return {view.data,  view.width, view.height, view.pitch, PixelFormat::gray_f32, image.memory(),
-          {0, 255}};
+  return {view.data, view.width, view.height, view.pitch, PixelFormat::gray_f32, image.memory(), {0, 255}};
 }
 
 }  // namespace parafield

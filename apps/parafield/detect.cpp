@@ -15,7 +15,8 @@ void check_words(const DetectOptions& options) {
   if (options.energy != "none") throw UsageError("--energy needs two frames, not a series");
 }
 
-/// Pushes the frames one by one, times each, and writes masks and overlays. After an error, those before it stay.
+/// Pushes the frames one by one, times each, and writes masks and overlays. After an error, those before it
+/// stay.
 Times detect_series(const DetectOptions& options, const DetectionMethod& method, const Device& device,
                     Findings& findings) {
   InputFrames source(options.frames, options.reading, 2, options.quiet);
@@ -47,8 +48,8 @@ Times detect_series(const DetectOptions& options, const DetectionMethod& method,
       if (!mask) continue;  // the frame comes after skipped ones
       findings.unusable.add(detector.frames_state(), last);
       if (last > expected) check_outputs(numbered(options.series(), last), options.inputs());
-      findings.add(options, std::size_t(last - 1), *mask, frame->frame,
-                   named(options.output, last), named(options.overlay, last));
+      findings.add(options, std::size_t(last - 1), *mask, frame->frame, named(options.output, last),
+                   named(options.overlay, last));
       milliseconds.push_back(time);
       if (last <= expected)
         line.update(double(last) / expected);

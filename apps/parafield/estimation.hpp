@@ -254,8 +254,8 @@ void add_times(Report& report, std::string_view method, const DeviceInfo& info, 
 /// Adds the state of the frames if they are not usable, and prints a note unless `quiet`.
 void add_state(Report& report, FramesState state, bool quiet);
 
-/// Adds cuts and without_texture to JSON if there are any, and prints notes unless `quiet`. `what`: the results,
-/// such as "flow" or "clip.mp4: flow".
+/// Adds cuts and without_texture to JSON if there are any, and prints notes unless `quiet`. `what`: the
+/// results, such as "flow" or "clip.mp4: flow".
 void add_frames(Json& json, const FramesFindings& findings, const std::string& what, bool quiet);
 
 /// Adds the energies: one number for the result, or a list with one per sweep.

@@ -29,8 +29,9 @@ inline const std::vector<std::string_view> picture_extensions = {".png", ".jpg",
 inline constexpr std::string_view picture_formats = ".png, .jpg or .ppm";
 
 /// Extensions of files with a single frame.
-inline const std::vector<std::string_view> frame_extensions = {".png", ".jpg", ".jpeg", ".tif", ".tiff",
-                                                               ".pgm", ".ppm", ".pnm",  ".pfm", ".npy"};
+inline const std::vector<std::string_view> frame_extensions = {".png", ".jpg",  ".jpeg", ".tif", ".tiff",
+                                                               ".bmp", ".webp", ".exr",  ".pgm", ".ppm",
+                                                               ".pnm", ".pfm",  ".npy"};
 
 /// Extensions of videos.
 inline const std::vector<std::string_view> video_extensions = {".mp4", ".mkv",  ".mov",
@@ -39,8 +40,8 @@ inline const std::vector<std::string_view> video_extensions = {".mp4", ".mkv",  
 /// Returns whether the name has wildcards and is not an existing file.
 bool has_wildcards(const std::string& name);
 
-/// Replaces names with wildcards, which a shell has not expanded, by the files that they match, in natural order.
-/// Throws Error(file) if a name matches none.
+/// Replaces names with wildcards, which a shell has not expanded, by the files that they match, in natural
+/// order. Throws Error(file) if a name matches none.
 void expand_names(std::vector<std::string>& names);
 
 /// Returns whether the name ends in the extension (".png"), in upper or lower case.

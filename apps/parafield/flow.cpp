@@ -321,10 +321,11 @@ void add_flow(App& program) {
       program, "flow", "Estimate the optical flow from one frame to the next", run);
   command.add_option(
       "FRAMES FILE", options.frames,
-      "frames in time order: PNG, JPEG, TIFF, PNM, PFM, .npy, Y4M. All have one size. A folder, a "
-      "pattern (frame%04d.png) or a name with wildcards in quotes is taken in order of numbers. The "
-      "flow is that of the "
-      "first of two frames, or of the middle one where the method takes more");
+      fmt::format(
+          "frames in time order: {}. All have one size. A folder, a pattern (frame%04d.png) or a name "
+          "with wildcards in quotes is taken in order of numbers. The flow is that of the first of two "
+          "frames, or of the middle one where the method takes more",
+          frame_formats));
   command.add_option("-o,--output FILE", options.flow,
                      "write the flow: .flo, .pfm, .npy or KITTI's .png. A .png has 16 bit and is no picture "
                      "to look at; --color draws one. A name with a number is a series, for any "
@@ -344,10 +345,11 @@ void add_flow(App& program) {
   options.guides.add_to(command);
   options.truth.add_to(command, "true flow to compare with: .flo, .pfm, .npy or .png");
   options.add_to(command);
-  command.leave_out_of_help({"--min-confidence", "--prefilter", "--aggregation-sigma", "--texture-aware", "--uniqueness",
-                             "--block-overlap", "--match-stride", "--match-levels", "--match-iterations",
-                             "--match-check", "--match-region", "--skip-damaged", "--refine-sweeps",
-                             "--refine-data", "--refine-back", "--refine-median", "--refine-smoothness"});
+  command.leave_out_of_help({"--min-confidence", "--prefilter", "--aggregation-sigma", "--texture-aware",
+                             "--uniqueness", "--block-overlap", "--match-stride", "--match-levels",
+                             "--match-iterations", "--match-check", "--match-region", "--skip-damaged",
+                             "--refine-sweeps", "--refine-data", "--refine-back", "--refine-median",
+                             "--refine-smoothness"});
   command.examples({"flow a.png b.png -o flow.flo --color flow.png",
                     "flow a.png b.png --gt truth.flo --preset fast --json",
                     "flow frame*.png -o flow%04d.flo"});

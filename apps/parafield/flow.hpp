@@ -16,8 +16,8 @@ class FlowSequence {
   FlowSequence(const std::vector<std::string>& files, const FrameOptions& reading, int ahead, bool quiet,
                const FlowMethod& method, const FlowOptions& task);
 
-  /// Estimates the next flow, and returns whether there is one. Between two calls, take_frame() must be called. No
-  /// flow spans frames that were skipped.
+  /// Estimates the next flow, and returns whether there is one. Between two calls, take_frame() must be
+  /// called. No flow spans frames that were skipped.
   bool next(FlowField& flow);
   /// The number of the last flow, from 1. Numbers of flows that skipped frames would have are left out.
   int number() const { return number_; }

@@ -28,8 +28,8 @@ class WhileWriting {
   static void end_now();
 };
 
-/// While an object exists, calls cancel() if a signal is pending, so that a long call does not delay the end of the
-/// program. Objects of WhileWriting must exist only while files are incomplete.
+/// While an object exists, calls cancel() if a signal is pending, so that a long call does not delay the end
+/// of the program. Objects of WhileWriting must exist only while files are incomplete.
 class EndOnInterrupt {
  public:
   explicit EndOnInterrupt(std::function<void()> cancel);

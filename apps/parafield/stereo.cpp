@@ -251,9 +251,10 @@ void add_stereo(App& program) {
             "or 3 (art, aloe). Without it, PNGs of 16 bit have KITTI's 256")
       .needs(truth);
   options.add_to(command);
-  command.leave_out_of_help({"--min-confidence", "--weight", "--aggregation-sigma", "--presmooth", "--edge-floor",
-                             "--neighbors", "--right-view", "--color-median", "--valid-only", "--repeat", "--noise",
-                             "--uniqueness", "--blocks", "--block-overlap", "--memory-limit"});
+  command.leave_out_of_help({"--min-confidence", "--weight", "--aggregation-sigma", "--presmooth",
+                             "--edge-floor", "--neighbors", "--right-view", "--color-median", "--valid-only",
+                             "--repeat", "--noise", "--uniqueness", "--blocks", "--block-overlap",
+                             "--memory-limit"});
   command.examples({"stereo left.png right.png -o disparity.pfm --color disparity.png",
                     "stereo left*.png right*.png --preset fast -o disparity%04d.pfm",
                     "stereo clip.mp4 --side-by-side -o disparity%04d.pfm",

@@ -39,12 +39,12 @@ struct DetectionOptions {
       bool, freeze, false,
       "Learn nothing more. Frames are compared with the given background, or with the first frame if "
       "none is given. It needs a method that learns a background.");
-  /// Background that pushed frames and calls start from, instead of their first frame. It must be from the same
-  /// method and for frames of the same size and range; otherwise the constructor or the first call throws
-  /// Error(invalid_argument).
+  /// Background that pushed frames and calls start from, instead of their first frame. It must be from the
+  /// same method and for frames of the same size and range; otherwise the constructor or the first call
+  /// throws Error(invalid_argument).
   PF_FIELD(std::shared_ptr<const LearnedBackground>, background, {});
-  /// Where to detect, in host memory, of the frames' size: only pixels that are not 0 here can move. The other
-  /// pixels are not valid, and nothing is learned from them.
+  /// Where to detect, in host memory, of the frames' size: only pixels that are not 0 here can move. The
+  /// other pixels are not valid, and nothing is learned from them.
   PF_FIELD(std::shared_ptr<const Image<std::uint8_t>>, region, {});
   PF_FIELD(EnergyReport, energies, EnergyReport::none);
   PF_FIELD(ProgressCallback, progress, {});  ///< for slow methods: ICM, annealing

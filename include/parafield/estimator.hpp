@@ -33,8 +33,8 @@ enum class FramesState {
   cut          ///< the frames show different scenes
 };
 
-/// Compares each frame in host memory with the previous frame. A cut or frames without texture count more than
-/// usable ones. Throws Error(invalid_argument) for frames that an estimator refuses.
+/// Compares each frame in host memory with the previous frame. A cut or frames without texture count more
+/// than usable ones. Throws Error(invalid_argument) for frames that an estimator refuses.
 PARAFIELD_API FramesState examine_frames(std::span<const Frame> frames);
 
 /// What is wrong with the frames, for a note to the user; empty if nothing is known to be wrong.
@@ -42,14 +42,14 @@ PARAFIELD_API std::string text_of(FramesState state);
 
 /// Results whose frames are not usable.
 struct PARAFIELD_API FramesFindings {
-  std::vector<std::int64_t> cuts;    ///< numbers of the results with a cut between their frames, from 1
+  std::vector<std::int64_t> cuts;  ///< results with a cut between their frames, by the numbers given to add()
   std::int64_t without_texture = 0;  ///< number of results of frames without texture
 
   void add(FramesState state, std::int64_t number);  ///< counts result `number`
 };
 
-/// Mark the pixels of a result in host memory as not valid if the state makes them unreliable. A cut counts for
-/// flow and masks, missing texture for flow and disparities. At a cut, no pixel of a mask moves.
+/// Mark the pixels of a result in host memory as not valid if the state makes them unreliable. A cut counts
+/// for flow and masks, missing texture for flow and disparities. At a cut, no pixel of a mask moves.
 PARAFIELD_API void withhold(FlowField& flow, FramesState state);
 PARAFIELD_API void withhold(DisparityField& disparity, FramesState state);
 PARAFIELD_API void withhold(MotionMask& mask, FramesState state);
@@ -97,9 +97,9 @@ using ProgressCallback = std::function<void(double)>;
 ///
 /// Errors: every call throws Error(invalid_argument) for a frame of another size than the estimator's,
 /// without data, with a pitch smaller than a row, of another depth than the frames that decided the range, or
-/// in memory that the estimator's device cannot read. Such a call changes nothing. Only the solve itself finds
-/// some errors (multi-hypothesis: more labels than max_labels). With host frames, the call that returns the
-/// result throws them; with CUDA frames, synchronize() does.
+/// in memory that the estimator's device cannot read. Such a call changes nothing. Only the solve itself
+/// finds some errors (multi-hypothesis: more labels than max_labels). With host frames, the call that returns
+/// the result throws them; with CUDA frames, synchronize() does.
 template <class Task>
 class PARAFIELD_API Estimator {
  public:
@@ -157,9 +157,9 @@ class PARAFIELD_API Estimator {
   /// Does the same, but writes into `output` as operator() does.
   void push(const In<Frame>& left, const In<Frame>& right, Result& output) requires Task::pairs;
   /// Examines a pair as examine_pair() does, and returns what it found. If the method's `disparities` is 0,
-  /// the pair decides the number. It is the largest number that an examined pair needs; blank pairs count only
-  /// as long as all pairs are blank. A call that solves first examines its own pair unless a pair that is not
-  /// blank was examined before. If the number changes, the next pushed pair starts a new sequence.
+  /// the pair decides the number. It is the largest number that an examined pair needs; blank pairs count
+  /// only as long as all pairs are blank. A call that solves first examines its own pair unless a pair that
+  /// is not blank was examined before. If the number changes, the next pushed pair starts a new sequence.
   const PairFindings& examine(const In<Frame>& left, const In<Frame>& right) requires Task::pairs;
   void reset();  ///< forgets the frames pushed so far, and a cancellation
 

@@ -95,17 +95,17 @@ struct ValueFindings {
 /// stand for missing ones do not decide it. The bulk is the values of a grid of at most 16384 pixels per
 /// frame, without the lowest and the highest 0.1 %. NaN and infinite values are ignored, and a pixel that is
 /// brighter or darker than all its neighbors counts as the nearest of them. In 16-bit and float frames, a
-/// value that many pixels have is left out if its distance from all others is more than four times their span.
-/// The range is the usual one of the bulk:
+/// value that many pixels have is left out if its distance from all others is more than four times their
+/// span. The range is the usual one of the bulk:
 /// - u8: 0..255.
 /// - u16: 0 to the largest value of 8, 10, 12, 14 or 16 bits: the first that the bulk does not exceed.
 /// - f32: the first of 0..1, -1..1, 0..255 and 0 to the largest value of 10, 12, 14 or 16 bits that the
 ///   bulk fits. It may exceed it by half its width, since resampling can overshoot.
 ///
 /// If the bulk spans less than a third of that range, as that of a thermal camera does, or fits none, its own
-/// span plus a quarter of it on each side is the range; for integers it is at least 42 values wide. The contrast
-/// of 8-bit frames is only stretched if it spans at least 8 values. For motion detection, 8-bit frames keep
-/// 0..255, and the range of others is wide enough that the noise scales to 3.5 or less.
+/// span plus a quarter of it on each side is the range; for integers it is at least 42 values wide. The
+/// contrast of 8-bit frames is only stretched if it spans at least 8 values. For motion detection, 8-bit
+/// frames keep 0..255, and the range of others is wide enough that the noise scales to 3.5 or less.
 ///
 /// Frames may be in any memory. Frames in a device's memory must be complete: the call does not know the
 /// stream that writes them. The result has the same bits wherever they are. Throws Error(invalid_argument)

@@ -59,8 +59,8 @@ namespace parafield {
 /// A PNG, JPEG or TIFF file with an orientation (for PNG and JPEG, in its EXIF data) is turned as
 /// an image viewer shows it, which is why the frame's width may be the stored height.
 ///
-/// A PNG or JPEG file that lacks only its end marker is read. `note`, if it is not null, receives what is unusual
-/// about the file, starting with its name; empty if nothing is.
+/// A PNG or JPEG file that lacks only its end marker is read. `note`, if it is not null, receives what is
+/// unusual about the file, starting with its name; empty if nothing is.
 PARAFIELD_API FrameBuffer read_frame(const std::filesystem::path& path, std::string* note = nullptr);
 
 /// Writes a frame: .png (u8, u16; gray or rgb), .jpg or .jpeg (u8; gray or rgb; quality 95 without chroma
@@ -141,8 +141,8 @@ PARAFIELD_API void write_mask(const std::filesystem::path& path, View<const std:
 
 /// Reads tracks from text. Each line has x, y, u and v, px, separated by commas, semicolons, tabs or spaces,
 /// with a decimal point in every locale; nan and inf are allowed. The first line may name the columns: then
-/// x, y, u and v may be in any order, and other columns are ignored. Empty lines and text after # are ignored.
-/// Error(format) names the first bad line.
+/// x, y, u and v may be in any order, and other columns are ignored. Empty lines and text after # are
+/// ignored. Error(format) names the first bad line.
 PARAFIELD_API std::vector<Track> read_tracks(const std::filesystem::path& path);
 
 /// Writes tracks as text: a line x,y,u,v, then one line per track, with enough digits to read back the same
@@ -159,8 +159,8 @@ PARAFIELD_API void write_background(const std::filesystem::path& path, const Lea
 /// Reads the calibration of a stereo camera and detects its format:
 /// - OpenCV's YAML, as FileStorage writes it: the matrices K1 or M1, D1 (see set_lenses), K2 or M2, D2, R and
 ///   T, and optionally the size of the images (image_width and image_height, or imageSize) and the model of
-///   the lenses (distortion_model: plumb_bob, rational_polynomial, equidistant or fisheye; or fisheye_model: 0
-///   or 1). Other entries are ignored. A `second` file may supply what the first lacks, because OpenCV's
+///   the lenses (distortion_model: plumb_bob, rational_polynomial, equidistant or fisheye; or fisheye_model:
+///   0 or 1). Other entries are ignored. A `second` file may supply what the first lacks, because OpenCV's
 ///   sample program writes R and T to extrinsics.yml.
 /// - ROS's camera_info in YAML, one file a camera, in any order: camera_matrix, distortion_model,
 ///   distortion_coefficients, rectification_matrix and projection_matrix, or the fields of the message.
@@ -184,8 +184,8 @@ struct DepthLoss {
   bool operator==(const DepthLoss&) const = default;
 };
 
-/// The usual scale of depths in a PNG: 1000 for a baseline below 3, which is taken as meters, so that the file
-/// holds millimeters; otherwise 1, for a baseline in millimeters or centimeters.
+/// The usual scale of depths in a PNG: 1000 for a baseline below 3, which is taken as meters, so that the
+/// file holds millimeters; otherwise 1, for a baseline in millimeters or centimeters.
 PARAFIELD_API float depth_scale_of(double baseline);
 
 /// Writes depths as .pfm, .npy (float32) or .png (gray, 16 bits). The first two store them unchanged,

@@ -6,8 +6,8 @@
 
 #include "parafield/fields.hpp"
 
-/// Motion of a sequence in a NetCDF file. FrameSource (video.hpp) reads images from NetCDF files. Both need the
-/// netCDF C library, which is loaded on first use. A damaged file can crash that library.
+/// Motion of a sequence in a NetCDF file. FrameSource (video.hpp) reads images from NetCDF files. Both need
+/// the netCDF C library, which is loaded on first use. A damaged file can crash that library.
 namespace parafield {
 
 /// Why NetCDF files cannot be read or written: the library was missing when parafield was built, or it cannot

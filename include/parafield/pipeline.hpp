@@ -32,9 +32,9 @@ struct PipelineReport {
 /// A source of frames, an estimator and a sink of results, each on its own thread; the calling thread runs
 /// the estimator. Frames and results are in a fixed number of buffers, which are reused.
 ///
-/// On a CUDA device, use an estimator with the option `pipelined`: it uploads the next frame and downloads the
-/// previous result while the device works. When no frame is waiting, its last result goes to the sink at once.
-/// Frames and results are in pinned memory; frames that the source puts elsewhere are copied there.
+/// On a CUDA device, use an estimator with the option `pipelined`: it uploads the next frame and downloads
+/// the previous result while the device works. When no frame is waiting, its last result goes to the sink at
+/// once. Frames and results are in pinned memory; frames that the source puts elsewhere are copied there.
 ///
 /// A pipeline, its estimator and its functions belong to one run at a time. Any number of pipelines may run
 /// at the same time. Flow and Detection have pipelines.
@@ -56,8 +56,9 @@ class PARAFIELD_API Pipeline {
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
 
-  /// Runs to the end of the source. No result spans frames that the source has skipped (VideoFrame::skipped). After the last result, `finish` is called on the sink's thread, for
-  /// example to finish a file, unless the sink itself has failed.
+  /// Runs to the end of the source. No result spans frames that the source has skipped (VideoFrame::skipped).
+  /// After the last result, `finish` is called on the sink's thread, for example to finish a file, unless the
+  /// sink itself has failed.
   ///
   /// The first error of a stage, in time, ends the run. All results from before it go to the sink, then the
   /// error is thrown. When the stop token requests a stop, the running estimation is canceled, and the

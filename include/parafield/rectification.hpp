@@ -49,8 +49,8 @@ struct StereoCalibration {
   std::string assumption = {};
 };
 
-/// Distortion coefficients of a lens in OpenCV's order: k1, k2, p1, p2 and optionally k3, then k4, k5, k6, then
-/// more that must be 0; of a fisheye lens k1, k2, k3, k4.
+/// Distortion coefficients of a lens in OpenCV's order: k1, k2, p1, p2 and optionally k3, then k4, k5, k6,
+/// then more that must be 0; of a fisheye lens k1, k2, k3, k4.
 struct LensCoefficients {
   std::vector<double> values = {};
   bool is_column = false;  ///< stored as a matrix of one column, as fisheye::calibrate returns them
@@ -86,10 +86,10 @@ struct Rectification {
 /// length and principal point (Bouguet's method, as in OpenCV's stereoRectify with CALIB_ZERO_DISPARITY).
 /// `alpha`, 0..1, chooses the part of the images that the views show: 0 = every pixel of both views is inside
 /// the images, 1 = both views show the whole images. With a fisheye lens, they show at most what is up to 80
-/// degrees off their axis, because a flat view cannot reach 90. A pair that is already rectified keeps its cameras.
-/// Throws Error(invalid_argument) for values out of range, a size that differs from the calibration's, an R
-/// that is not a rotation, or a right camera to the left of the left one, and Error(unsupported) for cameras
-/// one above the other.
+/// degrees off their axis, because a flat view cannot reach 90. A pair that is already rectified keeps its
+/// cameras. Throws Error(invalid_argument) for values out of range, a size that differs from the
+/// calibration's, an R that is not a rotation, or a right camera to the left of the left one, and
+/// Error(unsupported) for cameras one above the other.
 PARAFIELD_API Rectification plan_rectification(const StereoCalibration& calibration, Size size = {},
                                                double alpha = 0);
 

@@ -98,8 +98,8 @@ struct PairFindings {
 PARAFIELD_API PairFindings examine_pair(const In<Frame>& left, const In<Frame>& right, int min_disparity = 0);
 
 /// Returns what seems to be wrong with a pair, one line of text per problem: the views are swapped,
-/// `disparities` is too small (0 = found in the pair, never too small), the rows are not aligned, or the images
-/// have no texture.
+/// `disparities` is too small (0 = found in the pair, never too small), the rows are not aligned, or the
+/// images have no texture.
 PARAFIELD_API std::vector<std::string> pair_warnings(const PairFindings& findings, const RowAlignment& rows,
                                                      int disparities = 0);
 

@@ -47,13 +47,14 @@ struct FrameSourceOptions {
   /// each such axis, or its number from 1 if the axis has no coordinate. "step=all" takes the axis for time.
   std::string level = {};
   bool any_size = false;  ///< frames may differ in size
-  /// Skip damaged pictures of several, and the damaged frames of a video up to its next key frame, with a note.
+  /// Skip damaged pictures of several, and the damaged frames of a video up to its next key frame, with a
+  /// note.
   bool skip_damaged = false;
 };
 
-/// Returns the files that a name with wildcards (*, ? and [...], as in a shell) matches, in natural order (a2 before
-/// a10); `input` itself if it is an existing file, an address or a name without wildcards. Throws Error(file) if
-/// no file matches.
+/// Returns the files that a name with wildcards (*, ? and [...], as in a shell) matches, in natural order (a2
+/// before a10); `input` itself if it is an existing file, an address or a name without wildcards. Throws
+/// Error(file) if no file matches.
 PARAFIELD_API std::vector<std::string> expand_wildcards(const std::string& input);
 
 /// Reads a sequence of frames in order, into memory that can be reused. Use it from one thread at a time.
@@ -71,8 +72,8 @@ class PARAFIELD_API FrameSource {
   /// Opens an input and reads its first frame. `input` is
   /// - a picture of any format of read_frame. PGM, PPM and PFM images may follow one another, each with its
   ///   own format; a Y4M stream has any number of frames, and another stream may follow it; a NetCDF file
-  ///   yields its images one by one, in order of time, with the north up and the east to the right, and a TIFF
-  ///   file its pages;
+  ///   yields its images one by one, in order of time, with the north up and the east to the right, and a
+  ///   TIFF file its pages;
   /// - a video file of any format that FFmpeg reads, or an address with :// (rtsp://...);
   /// - a camera (/dev/video0);
   /// - a pipe or socket, or "-" for standard input, with PGM, PPM, PFM, Y4M or a video that FFmpeg can read
@@ -117,8 +118,8 @@ class PARAFIELD_API FrameSource {
   const std::filesystem::path& file() const;
   /// What messages call the last frame: "a.png", "frame 17 of clip.mp4".
   std::string name() const;
-  /// Removes and returns the notes so far, such as "clip.mp4: it is interlaced; its frames are deinterlaced": what
-  /// is unusual about the inputs, and which frames were skipped. Each starts with the name of a file.
+  /// Removes and returns the notes so far, such as "clip.mp4: it is interlaced; its frames are deinterlaced":
+  /// what is unusual about the inputs, and which frames were skipped. Each starts with the name of a file.
   std::vector<std::string> take_notes();
 
  private:

@@ -32,8 +32,9 @@ int read_whole_number(nanobind::handle number, const char* name, int least, int 
 /// Returns the name of an object's type as error messages show it: "list", "torch.Tensor".
 std::string type_text(nanobind::handle object);
 
-/// Issue a FramesWarning, PairWarning, RangeWarning or FileWarning for the line of Python code that called the
-/// package. Other Python threads may run meanwhile. Throw python_error if the user has turned warnings into exceptions.
+/// Issue a FramesWarning, PairWarning, RangeWarning or FileWarning for the line of Python code that called
+/// the package. Other Python threads may run meanwhile. Throw python_error if the user has turned warnings
+/// into exceptions.
 void warn_of_frames(const std::string& text);
 void warn_of_pair(const std::string& text);
 void warn_of_range(const std::string& text);

@@ -264,13 +264,14 @@ void warn_of_states(std::span<const FramesState> states) {
     return;
   }
   FramesFindings findings;
-  std::int64_t number = 0;
+  std::int64_t number = 0;  // an index, as in Python
   for (const FramesState state : states) findings.add(state, number++);
   if (!findings.cuts.empty()) {
     std::string numbers;
     for (const std::int64_t each : findings.cuts)
       numbers += (numbers.empty() ? "" : ", ") + std::to_string(each);
-    warn_of_frames("the frames of result " + numbers + " show different scenes (a cut); not reliable");
+    warn_of_frames("the frames of result" + std::string(findings.cuts.size() > 1 ? "s " : " ") + numbers +
+                   " show different scenes (a cut); not reliable");
   }
   if (findings.without_texture > 0)
     warn_of_frames(std::to_string(findings.without_texture) + " of " + std::to_string(states.size()) +

@@ -174,7 +174,8 @@ void bind_files(nb::module_& module) {
       "An iterator over the frames of a file, a folder, a pattern like frame%04d.png, a video, a camera, a "
       "pipe or "
       "standard input (\"-\").\n\n"
-      "NetCDF, TIFF, Y4M, PGM, PPM and PFM files may hold many frames, as may videos, if the package was built "
+      "NetCDF, TIFF, Y4M, PGM, PPM and PFM files may hold many frames, as may videos, if the package was "
+      "built "
       "with "
       "FFmpeg. Each frame is an array as in read_frame. `variable` names the NetCDF variable with the "
       "images, if "
@@ -207,7 +208,8 @@ void bind_files(nb::module_& module) {
   define<"read_flow(path) -> FlowField">(
       module, [](const Path& path) { return numpy_field<Flow>(unlocked([&] { return read_flow(path); })); },
       "Reads a flow field from .flo, PFM, .npy (H x W x 2), .npz or KITTI's PNG. Its confidence is None.\n\n"
-      "An .npz file has the arrays u and v, or flow, and perhaps valid. read_flows reads one of several fields.");
+      "An .npz file has the arrays u and v, or flow, and perhaps valid. read_flows reads one of several "
+      "fields.");
   nb::class_<FlowIterator>(module, "FlowIterator", "Flow fields of a file: see read_flows.")
       .def(
           "__iter__", [](nb::handle self) { return nb::borrow(self); },
@@ -216,7 +218,8 @@ void bind_files(nb::module_& module) {
       .def("__next__", &FlowIterator::next, nb::sig("def __next__(self) -> FlowField"));
   define<"read_flows(path) -> FlowIterator">(
       module, [](const Path& path) { return new FlowIterator(path); },
-      "An iterator over the flow fields of a file. An .npz file of parafield-extract may hold several, the other "
+      "An iterator over the flow fields of a file. An .npz file of parafield-extract may hold several, the "
+      "other "
       "formats of read_flow hold one.");
   define<"write_flow(path, flow, *, mark_invalid: bool = False) -> None">(
       module,
@@ -232,7 +235,8 @@ void bind_files(nb::module_& module) {
       [](const Path& path, float scale) {
         return numpy_field<Stereo>(unlocked([&] { return read_disparity(path, scale); }));
       },
-      "Reads a disparity field from PFM, .npy, .npz (the array disparity or d) or a gray PNG. Its confidence is "
+      "Reads a disparity field from PFM, .npy, .npz (the array disparity or d) or a gray PNG. Its confidence "
+      "is "
       "None.\n\n"
       "`scale` is the value of 1 px in a PNG; 0 means 256 for 16 bits (KITTI). An 8-bit PNG needs it.");
   define<"write_disparity(path, disparity, scale: float = 256, *, mark_invalid: bool = False) -> None">(

@@ -19,8 +19,8 @@ bool on_main_thread() {
   return threading.attr("get_ident")().equal(threading.attr("main_thread")().attr("ident"));
 }
 
-/// Waits for work on another thread, and meanwhile lets Python handle signals. Returns false if a handler has raised
-/// an exception.
+/// Waits for work on another thread, and meanwhile lets Python handle signals. Returns false if a handler has
+/// raised an exception.
 bool await(const std::future<void>& done) {
   for (;;) {
     {

@@ -13,8 +13,9 @@ namespace parafield::python {
 /// the exception. The caller must hold the GIL. Throws what `work` throws.
 void run_without_lock(bool slow, const std::function<void()>& work, const std::function<void()>& cancel);
 
-/// Does work that cannot be cancelled, such as reading a pipe, with the GIL released. On Python's main thread,
-/// Ctrl-C leaves the work to a thread of its own, so it must own all that it uses. Throws what `work` throws.
+/// Does work that cannot be cancelled, such as reading a pipe, with the GIL released. On Python's main
+/// thread, Ctrl-C leaves the work to a thread of its own, so it must own all that it uses. Throws what `work`
+/// throws.
 void wait_without_lock(std::function<void()> work);
 
 /// Returns what `work` returns.

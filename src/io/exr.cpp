@@ -25,13 +25,13 @@ bool is_exr(ByteSpan bytes) { return starts_with(bytes, "\x76\x2f\x31\x01"); }
 #ifdef PARAFIELD_EXR_NAME
 namespace {
 
-#define PF_EXR_FUNCTIONS(F)                                                                          \
-  F(exr_start_read)                                                                                  \
-  F(exr_finish) F(exr_get_count) F(exr_get_storage) F(exr_get_channels) F(exr_get_compression)       \
-      F(exr_get_data_window) F(exr_get_display_window) F(exr_get_scanlines_per_chunk)                \
-          F(exr_get_tile_descriptor) F(exr_read_scanline_chunk_info) F(exr_read_tile_chunk_info)     \
-              F(exr_decoding_initialize) F(exr_decoding_choose_default_routines) F(exr_decoding_run) \
-                  F(exr_decoding_destroy)
+#define PF_EXR_FUNCTIONS(F)                                                                             \
+  F(exr_start_read)                                                                                     \
+  F(exr_finish)                                                                                         \
+  F(exr_get_count) F(exr_get_storage) F(exr_get_channels) F(exr_get_compression) F(exr_get_data_window) \
+      F(exr_get_display_window) F(exr_get_scanlines_per_chunk) F(exr_get_tile_descriptor)               \
+          F(exr_read_scanline_chunk_info) F(exr_read_tile_chunk_info) F(exr_decoding_initialize)        \
+              F(exr_decoding_choose_default_routines) F(exr_decoding_run) F(exr_decoding_destroy)
 
 struct Exr : LoadedLibrary {
 #define PF_MEMBER(name) decltype(&::name) name = nullptr;

@@ -28,8 +28,8 @@ Bytes encode_floats(Content format, Size size, int channels, Value value) {
 }  // namespace
 
 // Middlebury's .flo: the float 202021.25 ("PIEH"), width and height as 32-bit integers, then u and v of each
-// pixel as floats, row by row; everything little-endian (Baker et al. 2011, flow-code). Writers that store in the
-// order of a big-endian machine begin with "HEIP".
+// pixel as floats, row by row; everything little-endian (Baker et al. 2011, flow-code). Writers that store in
+// the order of a big-endian machine begin with "HEIP".
 
 constexpr std::size_t flo_header_bytes = 12;
 

@@ -104,7 +104,8 @@ void leave_on_warning(j_common_ptr jpeg, int level) {
   if (error.msg_code == JWRN_EXTRANEOUS_DATA && error.msg_parm.i[0] <= few &&
       error.msg_parm.i[1] == end_of_image)
     return;
-  // At the end of the file, libjpeg continues with an end marker. If pixels are missing, more warnings follow.
+  // At the end of the file, libjpeg continues with an end marker. If pixels are missing, more warnings
+  // follow.
   if (error.msg_code == JWRN_JPEG_EOF && jpeg->is_decompressor && !reader_of(jpeg).ended) {
     reader_of(jpeg).ended = true;
     return;

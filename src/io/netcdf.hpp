@@ -14,8 +14,8 @@ struct NetcdfChoice {
   std::string variable = {}, level = {};
 };
 
-/// The images of a NetCDF file in memory: of a variable with rows and columns in any order, and possibly time,
-/// in order of time and with the north up. Values are unpacked to f32; missing values are NaN.
+/// The images of a NetCDF file in memory: of a variable with rows and columns in any order, and possibly
+/// time, in order of time and with the north up. Values are unpacked to f32; missing values are NaN.
 class NetcdfImages : public Images {};
 
 /// Opens a file, whose bytes must outlive the images. Throws Error(format), Error(invalid_argument) for a

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Which axes of a NetCDF variable are time, levels, rows and columns.
 #ifdef PARAFIELD_HAS_NETCDF
-#include "io/netcdf_file.hpp"
-
 #include <cctype>
 #include <cmath>
+
+#include "io/netcdf_file.hpp"
 
 namespace parafield::io {
 namespace {

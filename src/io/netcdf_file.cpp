@@ -76,7 +76,8 @@ bool is_unsigned(nc_type type) {
   return type == NC_UBYTE || type == NC_USHORT || type == NC_UINT || type == NC_UINT64;
 }
 
-/// The value that the library stores where nothing was written; none for bytes, all of whose values are valid.
+/// The value that the library stores where nothing was written; none for bytes, all of whose values are
+/// valid.
 std::vector<double> default_fill(nc_type type) {
   switch (type) {
     case NC_SHORT:
@@ -175,8 +176,8 @@ NetcdfPacking::NetcdfPacking(const NetcdfVariable& variable) : type_(variable.ty
     for (const double value : default_fill(type_)) add_missing(value);
   for (const double value : numbers_attribute(variable, "missing_value").values) add_missing(value);
 
-  // By the NetCDF Users' Guide, limits of the unpacked values' type, if that is wider than the stored one, are
-  // limits of the unpacked values. So are all floats for stored integers.
+  // By the NetCDF Users' Guide, limits of the unpacked values' type, if that is wider than the stored one,
+  // are limits of the unpacked values. So are all floats for stored integers.
   const auto limit = [&](const NetcdfNumbers& given, std::size_t at, double& stored, double& unpacked) {
     if (given.values.size() <= at) return;
     const int rank = rank_of(given.type);

@@ -40,8 +40,8 @@ class Levels {
     }
   }
 
-  /// The chosen index on an axis; none if nothing is chosen. Sets `all` if the axis counts the images. `unnamed`:
-  /// whether a value without a name may be of this axis.
+  /// The chosen index on an axis; none if nothing is chosen. Sets `all` if the axis counts the images.
+  /// `unnamed`: whether a value without a name may be of this axis.
   std::optional<std::size_t> index(const NetcdfAxis& axis, bool unnamed, bool& all) {
     const auto chosen = std::ranges::find_if(choices_, [&](const Choice& one) {
       return !one.used && (one.name == axis.name || (one.name.empty() && unnamed));

@@ -13,6 +13,7 @@
 /// programs do not need.
 namespace parafield::io {
 
+// clang-format off
 #define PF_NETCDF_FUNCTIONS(F)                                                                            \
   F(nc_initialize)                                                                                        \
   F(nc_strerror)                                                                                          \
@@ -27,6 +28,7 @@ namespace parafield::io {
               F(nc_get_att_string) F(nc_free_string) F(nc_get_att_double) F(nc_get_vara_double)           \
                   F(nc_get_vara_string) F(nc_inq_grps) F(nc_inq_grpname) F(nc_inq_grp_parent)             \
                       F(nc_inq_unlimdims)
+// clang-format on
 
 /// The library's functions.
 struct Netcdf {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // PFM (Debevec): "PF" (three channels) or "Pf" (one), width, height and scale as text, each followed by one
 // white space, then 32-bit floats, the lowest row first. A scale below 0 means little-endian. Flow has u and
-// v in the first two channels (FlyingThings3D: Mayer et al. 2016). If the first line ends in CR LF, as written
-// by programs on Windows, so do the others.
+// v in the first two channels (FlyingThings3D: Mayer et al. 2016). If the first line ends in CR LF, as
+// written by programs on Windows, so do the others.
 #include <cmath>
 
 #include "io/floats.hpp"

@@ -128,7 +128,8 @@ void read_passes(png_structp png, int passes, View<std::uint8_t> rows) {
     for (int y = 0; y < rows.height; ++y) png_read_row(png, rows.row(y), nullptr);
 }
 
-/// Reads what follows the pixels. A file that ends there has all pixels, but lacks its end marker: see note_png.
+/// Reads what follows the pixels. A file that ends there has all pixels, but lacks its end marker: see
+/// note_png.
 bool read_end(Reader& reader) {
   if (setjmp(png_jmpbuf(reader.png))) return reader.ended;
   png_read_end(reader.png, reader.info);

@@ -59,7 +59,8 @@ class PARAFIELD_API ByteStream {
   std::size_t read_some(std::uint8_t* to, std::size_t most);
   /// Takes all remaining bytes of a stream that knows their number.
   ByteSpan rest();
-  /// The same, but a file is mapped: its bytes are read when they are used. It must not be truncated meanwhile.
+  /// The same, but a file is mapped: its bytes are read when they are used. It must not be truncated
+  /// meanwhile.
   ByteSpan mapped_rest();
 
  private:

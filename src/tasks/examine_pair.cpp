@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/value_range.hpp"
+#include "core/views.hpp"
 #include "parafield/rectification.hpp"
 #include "tasks/frame_examiner.hpp"
 #include "tasks/stereo_session.hpp"
@@ -37,14 +38,9 @@ FrameBuffer shrunk_values(const Frame& frame, int factor) {
   return small;
 }
 FrameBuffer shrunk(const Frame& frame, int factor) {
-  switch (bytes_per_pixel(frame.format) / channels(frame.format)) {
-    case 1:
-      return shrunk_values<std::uint8_t>(frame, factor);
-    case 2:
-      return shrunk_values<std::uint16_t>(frame, factor);
-    default:
-      return shrunk_values<float>(frame, factor);
-  }
+  FrameBuffer small;
+  with_value_type(frame.format, [&]<class T>(T) { small = shrunk_values<T>(frame, factor); });
+  return small;
 }
 
 /// Correlation of pairs of values. Pairs with a value that is not finite are ignored.

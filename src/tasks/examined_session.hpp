@@ -50,8 +50,8 @@ class ExaminedSession : public Session<Task> {
     if (!before.memory.on_host()) return FramesState::unknown;
     return relevant(examiner_.compare(as_solved(before), as_solved(after)));
   }
-  /// The state, or unknown if it does not matter: views may differ more than the frames of a sequence, and a still
-  /// scene needs no texture for motion to be seen.
+  /// The state, or unknown if it does not matter: views may differ more than the frames of a sequence, and a
+  /// still scene needs no texture for motion to be seen.
   static FramesState relevant(FramesState state) {
     constexpr bool detects = requires(Result result) { result.moving; };
     const bool matters =

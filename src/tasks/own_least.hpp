@@ -4,8 +4,8 @@
 #include "parafield/stereo.hpp"
 
 /// The least confidence of valid pixels that each method chooses itself (min_confidence = -1). Each method
-/// has a confidence of its own scale. In each of 9 pairs of flow and 6 of stereo with ground truth, each value
-/// costs at most 2 % of the pixels that are right within 1 px; docs/accuracy.md has the shares.
+/// has a confidence of its own scale. In each of 9 pairs of flow and 6 of stereo with ground truth, each
+/// value costs at most 2 % of the pixels that are right within 1 px; docs/accuracy.md has the shares.
 namespace parafield {
 
 /// Of other methods: none.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The outermost structure of video files, which shows whether a file is whole. FFmpeg reads a file that was cut
-// off to its end without an error.
+// The outermost structure of video files, which shows whether a file is whole. FFmpeg reads a file that was
+// cut off to its end without an error.
 #include "video/containers.hpp"
 
 #include <algorithm>
@@ -95,8 +95,8 @@ std::optional<EbmlNumber> ebml_number(FileBytes& file, std::uint64_t at, bool ke
   return EbmlNumber{bytes, keep_marker ? all : all - marker, all == 2 * marker - 1};
 }
 
-/// Matroska and WebM: a header and a segment. If the segment's size is unknown, as in a stream, so may be the sizes
-/// of its clusters.
+/// Matroska and WebM: a header and a segment. If the segment's size is unknown, as in a stream, so may be the
+/// sizes of its clusters.
 std::string missing_of_matroska(FileBytes& file) {
   constexpr std::uint64_t segment = 0x18538067, cluster = 0x1f43b675;
   for (std::uint64_t at = 0; at < file.size;) {

@@ -4,8 +4,8 @@
 
 namespace parafield::video {
 
-/// Turns interlaced pictures, whose even and odd rows are of different times, into pictures of one time, as many as
-/// there were: FFmpeg's filter bwdif. Other pictures stay as they are.
+/// Turns interlaced pictures, whose even and odd rows are of different times, into pictures of one time, as
+/// many as there were: FFmpeg's filter bwdif. Other pictures stay as they are.
 class Deinterlacer {
  public:
   /// It uses `threads` threads; 0 = all.

@@ -194,8 +194,8 @@ class FfmpegSource : public Source {
     packet_.reset(allocated(av_packet_alloc()));
   }
 
-  /// Takes the next picture, deinterlaced. Returns false at the end, and after an error once all pictures before
-  /// the damage have been returned.
+  /// Takes the next picture, deinterlaced. Returns false at the end, and after an error once all pictures
+  /// before the damage have been returned.
   bool take() {
     av_frame_unref(picture_.get());
     while (!deinterlacer_.pull(*picture_)) {
@@ -214,8 +214,10 @@ class FfmpegSource : public Source {
   /// Whether a decoded picture is undamaged. If not, the problem is noted.
   bool is_sound(const AVFrame& picture) {
     if (!problem_.empty() && (picture.pts == AV_NOPTS_VALUE || picture.pts >= sound_before_)) return false;
-    if (is_damaged(picture)) note(AVERROR_INVALIDDATA, "damaged data");
-    if (is_damaged(picture)) return false;
+    if (is_damaged(picture)) {
+      note(AVERROR_INVALIDDATA, "damaged data");
+      return false;
+    }
     io::check_sides("a video", picture.width, picture.height);
     io::check_pixels("a video", picture.width, picture.height);
     return true;
@@ -306,8 +308,8 @@ class FfmpegSource : public Source {
     return awaits_key_;
   }
 
-  /// Detects a file that lacks frames: by the list of packets of an MP4 file, the size that the container records,
-  /// or the duration.
+  /// Detects a file that lacks frames: by the list of packets of an MP4 file, the size that the container
+  /// records, or the duration.
   void check_complete() {
     const std::string_view format = demuxer_->iformat->name;
     const AVStream& stream = *demuxer_->streams[stream_];

@@ -236,8 +236,8 @@ struct FrameSource::Impl {
     return video::is_picture_name(name) && std::filesystem::is_regular_file(name, none);
   }
 
-  /// Opens the current input and, on another thread, the next one if it is a picture. Damaged pictures are skipped
-  /// if the options say so. Returns false if there are no more inputs.
+  /// Opens the current input and, on another thread, the next one if it is a picture. Damaged pictures are
+  /// skipped if the options say so. Returns false if there are no more inputs.
   bool open() {
     for (; at < inputs.size(); ++at) try {
         std::future<video::Input> opened = std::move(opening);

@@ -49,8 +49,8 @@ class CloudsCommand : public CommandTest {
   }
 };
 
-/// Of the clouds' pixels that both views show, 95 % have a height within 5 % of the range, which is that from the
-/// ground to the highest cloud; their motion is right to 0.15 px.
+/// Of the clouds' pixels that both views show, 95 % have a height within 5 % of the range, which is that from
+/// the ground to the highest cloud; their motion is right to 0.15 px.
 TEST_F(CloudsCommand, HeightsAndMotionAreThoseOfTheScene) {
   if (tests_sanitized_command()) GTEST_SKIP() << takes_minutes;
   for (const int seed : {1, 2, 3}) {

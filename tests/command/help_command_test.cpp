@@ -92,9 +92,10 @@ TEST_F(HelpCommand, HelpIsShortAndOfOneMethod) {
   EXPECT_EQ(help, run_well({"help", "flow"}).out);
   EXPECT_EQ(help, run_well({"flow", frame0(), "-h"}).out);
   EXPECT_NE(help.find("\nParameters of adaptive-ridge:\n"), std::string::npos) << help;
-  EXPECT_NE(one_line(help).find(
-                "preset of the method: default, fast, fastest, precise, accurate, large-motion, sequence, clouds "),
-            std::string::npos)
+  EXPECT_NE(
+      one_line(help).find(
+          "preset of the method: default, fast, fastest, precise, accurate, large-motion, sequence, clouds "),
+      std::string::npos)
       << help;
   EXPECT_NE(help.find("\nExamples:\n  parafield flow "), std::string::npos) << help;
   EXPECT_EQ(help.find("--tracks"), std::string::npos) << help;

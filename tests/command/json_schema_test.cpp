@@ -7,8 +7,8 @@ namespace {
 
 using nlohmann::json;
 
-/// Checks a value by the keywords of JSON Schema that the schema uses. It is stricter than the schema: a key that
-/// an object's schema does not name is an error.
+/// Checks a value by the keywords of JSON Schema that the schema uses. It is stricter than the schema: a key
+/// that an object's schema does not name is an error.
 class Validator {
  public:
   explicit Validator(const json& root) : root_(root) {}

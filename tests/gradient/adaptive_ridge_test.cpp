@@ -27,8 +27,8 @@ auto constant(double u, double v) {
   return [=](int, int) { return std::pair{u, v}; };
 }
 
-/// Interpolating this fine texture biases flow by 0.045 px on average. The refinement follows details more closely,
-/// and its errors vary more.
+/// Interpolating this fine texture biases flow by 0.045 px on average. The refinement follows details more
+/// closely, and its errors vary more.
 double most_error(int refine) { return refine > 0 ? 0.0625 : 0.0525; }
 
 TEST_P(AdaptiveRidgeTest, FindsAMotion) {

@@ -183,7 +183,8 @@ TEST_P(LargeMotion, EachPairOfAStreamDecides) {
   }
 }
 
-/// A board uncovers ground at its back and hides some before it: that gets the ground's flow and is not valid.
+/// A board uncovers ground at its back and hides some before it: that gets the ground's flow and is not
+/// valid.
 TEST_P(LargeMotion, HiddenGroundHasItsOwnFlow) {
   const Board board(32, 0, 0.3);
   const FlowField flow = solve(board.frames[0], board.frames[1], with_matches());

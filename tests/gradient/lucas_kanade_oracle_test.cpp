@@ -24,8 +24,8 @@ TEST_P(LucasKanadeOracle, RandomTextures) {
 
 TEST_P(LucasKanadeOracle, RenderedScenes) {
   for (const SceneInfo& info : scenes()) {
-    // Things that are thin for their motion, that leave the frame or have no texture are lost, where iterations
-    // multiply differences. So is much of what two cameras see.
+    // Things that are thin for their motion, that leave the frame or have no texture are lost, where
+    // iterations multiply differences. So is much of what two cameras see.
     const std::set<std::string_view> lost = {"bar", "camouflage", "poles", "balloons", "stereo", "clouds"};
     if (lost.contains(info.name)) continue;
     SCOPED_TRACE(info.name);

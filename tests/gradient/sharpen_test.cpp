@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The median weighted by color at boundaries of motion: against float64, on every target, and what it is good for.
+// The median weighted by color at boundaries of motion: against float64, on every target, and what it is good
+// for.
 #include "steps/sharpen/sharpen.hpp"
 
 #include <random>

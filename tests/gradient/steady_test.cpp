@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Adaptive ridge with more frames than two, before the refinement, which compares two frames: better where motion is
-// steady, never much worse than two frames.
+// Adaptive ridge with more frames than two, before the refinement, which compares two frames: better where
+// motion is steady, never much worse than two frames.
 #include <map>
 #include <random>
 #include <string>
@@ -51,8 +51,8 @@ struct Rendered {
 
 const char* const flat_scenes[] = {"translation", "rotation", "zoom", "affine", "layers", "pole", "facade"};
 
-/// Means over the scenes of the error relative to two frames. No scene may be worse than two frames by more than 3 %
-/// with five frames, 5 % with three.
+/// Means over the scenes of the error relative to two frames. No scene may be worse than two frames by more
+/// than 3 % with five frames, 5 % with three.
 std::map<int, double> mean_errors(Pace pace, double noise, const Device& device) {
   std::map<int, double> sums;
   for (const char* const scene : flat_scenes) {

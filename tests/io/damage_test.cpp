@@ -115,8 +115,8 @@ TEST(Damage, AnyByteChangedIsAnErrorOrAnImage) {
 }
 
 #ifdef PARAFIELD_HAS_PNG
-// The chunks of a PNG have checksums: damage in header, palette or pixels is always an error. A damaged length
-// of the last chunk is a missing end marker.
+// The chunks of a PNG have checksums: damage in header, palette or pixels is always an error. A damaged
+// length of the last chunk is a missing end marker.
 TEST(Damage, ChangedPngIsNoImage) {
   for (const png_bytes::Header& header : samples::png_headers(5, 3)) {
     if (header.color_type == 3) continue;  // has a chunk tRNS, which is not read

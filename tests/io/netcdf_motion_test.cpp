@@ -116,7 +116,8 @@ TEST_F(NetCdf, MotionFilesAreWholeOrNotThere) {
   EXPECT_THROW(motion.add(flow_field(size)), Error);
 }
 
-/// Writes a file of more than the 64 KiB that the system allows, and ends the program: 0 if the error says why.
+/// Writes a file of more than the 64 KiB that the system allows, and ends the program: 0 if the error says
+/// why.
 [[noreturn]] void write_without_space(const std::filesystem::path& path) {
   const Size size{200, 200};
   FlowField flow(size);

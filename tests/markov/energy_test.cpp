@@ -87,8 +87,8 @@ class Energies : public OnTarget {
     constexpr Size sizes[] = {{1, 1}, {1, 7}, {8, 1}, {5, 4}, {13, 9}, {40, 11}};
     unsigned seed = 1;
     for_each_method<typename Task::Method>([&]<class Method>(const Method&) {
-      // Energies against a learned background are those of ChangeEnergy with other differences, whose bytes may
-      // round apart: background_test.cpp compares these.
+      // Energies against a learned background are those of ChangeEnergy with other differences, whose bytes
+      // may round apart: background_test.cpp compares these.
       constexpr bool learns = requires { requires Method::learns; };
       if constexpr (LabelMethod<Method> && !learns) {
         std::mt19937 random(seed);

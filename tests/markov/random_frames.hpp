@@ -17,9 +17,9 @@ class FloatFrame {
     return samples_[(std::size_t(y) * size_.width + x) * channels(format_) + channel];
   }
   operator Frame() const {
-    return {samples_.data(), size_.width,
-            size_.height,    std::ptrdiff_t(size_.width) * bytes_per_pixel(format_),
-            format_,         Memory::host(), {0, 255}};
+    return {
+        samples_.data(), size_.width,    size_.height, std::ptrdiff_t(size_.width) * bytes_per_pixel(format_),
+        format_,         Memory::host(), {0, 255}};
   }
 
  private:

@@ -8,8 +8,8 @@
 #include "oracle/steps.hpp"
 #include "parafield/methods/energy.hpp"
 
-/// A learned background, pixel by pixel, as BackgroundEnergy describes it. It draws the same random bits as the
-/// library, since they are part of the result.
+/// A learned background, pixel by pixel, as BackgroundEnergy describes it. It draws the same random bits as
+/// the library, since they are part of the result.
 namespace parafield::oracle {
 
 class LearnedBackground {
@@ -76,8 +76,10 @@ class LearnedBackground {
           follow_candidate(pixel, bits, [&] { return has_left(seen, labels, x, y); });
         else
           follow_spread(pixel);
-        const bool may_be_noise = young && 16 * pixel.distance <= 3 * seen[std::size_t(y) * width_ + x].spread;
-        if ((label(x, y) == 0 || may_be_noise) && (chances & 65535) < chance) pixel.samples[bits & 7] = pixel.value;
+        const bool may_be_noise =
+            young && 16 * pixel.distance <= 3 * seen[std::size_t(y) * width_ + x].spread;
+        if ((label(x, y) == 0 || may_be_noise) && (chances & 65535) < chance)
+          pixel.samples[bits & 7] = pixel.value;
         if (chances >> 16 >= chance) continue;
         const int dx[] = {-1, 0, 1, 0, -1, 1, 1, -1}, dy[] = {0, -1, 0, 1, -1, -1, 1, 1};
         const int nx = x + dx[bits >> 6 & 7], ny = y + dy[bits >> 6 & 7];
@@ -168,8 +170,8 @@ class LearnedBackground {
       std::ptrdiff_t most = 0;
       for (int low = 0; low + 16 <= 256; low += 4)
         most = std::max(most, std::ranges::count_if(some, [&](const Ratio& ratio) {
-          return ratio.sample >= low && ratio.sample < low + 16;
-        }));
+                          return ratio.sample >= low && ratio.sample < low + 16;
+                        }));
       return most;
     };
     const int median = median_of(ratios);

@@ -19,7 +19,7 @@ struct MovedTexture {
                                50 * std::cos(0.35 * (y - v) - 0.25 * (x - u))));
   }
   Frame frame() const {
-    return {values.data(), size.width, size.height, std::ptrdiff_t(sizeof(float)) * size.width,
+    return {values.data(),         size.width,     size.height, std::ptrdiff_t(sizeof(float)) * size.width,
             PixelFormat::gray_f32, Memory::host(), {0, 255}};
   }
 };
@@ -28,8 +28,9 @@ TEST(OracleRefinement, MovesFlowTowardTheMotion) {
   const MovedTexture from(0, 0), to(0.6, -0.4);
   const Flow start{Grid(from.size, 0.5), Grid(from.size, -0.3)};
   for (const RefineData data : {RefineData::luma, RefineData::color}) {
-    const Flow flow = refined_flow(from.frame(), to.frame(), start, nullptr,
-                                   {.refine = 3, .refine_sweeps = 8, .refine_data = data, .refine_median = 2});
+    const Flow flow =
+        refined_flow(from.frame(), to.frame(), start, nullptr,
+                     {.refine = 3, .refine_sweeps = 8, .refine_data = data, .refine_median = 2});
     for (int y = 6; y < 34; ++y)
       for (int x = 6; x < 42; ++x) {
         EXPECT_NEAR(flow.u(x, y), 0.6, 0.045);

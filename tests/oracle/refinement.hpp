@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-// The variational refinement in float64, one pixel at a time. See parafield/methods/refinement.hpp, whose numbers of
-// steps are cited here. Beyond the border, each image repeats its nearest pixel.
+// The variational refinement in float64, one pixel at a time. See parafield/methods/refinement.hpp, whose
+// numbers of steps are cited here. Beyond the border, each image repeats its nearest pixel.
 #include <array>
 #include <cmath>
 #include <limits>

@@ -58,7 +58,9 @@ class RefinementOracle : public OnTarget {
   }
 };
 
-TEST_P(RefinementOracle, AgreesAfterOneWarp) { expect_agreement({.refine = 1, .refine_sweeps = 8, .refine_median = 0}, {}); }
+TEST_P(RefinementOracle, AgreesAfterOneWarp) {
+  expect_agreement({.refine = 1, .refine_sweeps = 8, .refine_median = 0}, {});
+}
 
 TEST_P(RefinementOracle, AgreesAfterTwoWarps) {
   expect_agreement({.refine = 2, .refine_sweeps = 8, .refine_median = 0}, {.median = 3e-5});

@@ -97,8 +97,9 @@ TEST_P(RefinementOn, FramesWithoutValuesKeepASmoothFlow) {
   }
 }
 
-/// A pixel reaches 4 px by smoothing and derivatives, the slopes of its cell, 12 cells by their sweeps, another by
-/// interpolation, 2 px by each sweep, and 14 px by the median and its cells. Beyond that no bit changes.
+/// A pixel reaches 4 px by smoothing and derivatives, the slopes of its cell, 12 cells by their sweeps,
+/// another by interpolation, 2 px by each sweep, and 14 px by the median and its cells. Beyond that no bit
+/// changes.
 TEST_P(RefinementOn, ANaNPixelHasALimitedReach) {
   const VariationalRefinement parameters{.refine = 1, .refine_sweeps = 8};
   RefinementCase c({260, 40}, 9, 0.1f, false);

@@ -72,7 +72,8 @@ TEST_P(DetectionOn, FindsWhatMoves) {
     int wrong = 0;
     for (int y = 0; y < 60; ++y)
       for (int x = 0; x < 100; ++x) {
-        // A learned background begins with the neighbors' lumas, too: the last pixels before an edge may be either.
+        // A learned background begins with the neighbors' lumas, too: the last pixels before an edge may be
+        // either.
         const bool edge = Method::learns &&
                           (changes(x - 1, y - 1) != changes(x, y) || changes(x + 1, y + 1) != changes(x, y) ||
                            changes(x + 1, y - 1) != changes(x, y) || changes(x - 1, y + 1) != changes(x, y));
@@ -154,8 +155,8 @@ TEST_P(DetectionOn, AMaskEndsWithTheMotion) {
   EXPECT_LT(moving(2), 30);
 }
 
-/// Annealing finds masks of nearly the least energy, wherever it starts: a last mask that counts too much holds
-/// up what has left.
+/// Annealing finds masks of nearly the least energy, wherever it starts: a last mask that counts too much
+/// holds up what has left.
 TEST_P(DetectionOn, AnnealingLeavesNoTrail) {
   struct Counted {
     int moving = 0, trail = 0, after = 0;

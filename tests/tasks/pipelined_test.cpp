@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Pipelined estimators give the bits of others one call later. Results without some planes have the same bits, too.
+// Pipelined estimators give the bits of others one call later. Results without some planes have the same
+// bits, too.
 #include <cstring>
 #include <future>
 #include <random>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The variational refinement of every flow method: in calls and streams, with the options of flow, and what it is good
-// for.
+// The variational refinement of every flow method: in calls and streams, with the options of flow, and what
+// it is good for.
 #include <atomic>
 #include <chrono>
 #include <limits>

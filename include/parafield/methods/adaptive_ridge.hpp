@@ -4,8 +4,8 @@
 
 #include "parafield/image.hpp"
 #include "parafield/method.hpp"
-#include "parafield/methods/refinement.hpp"
 #include "parafield/methods/feature_matching.hpp"
+#include "parafield/methods/refinement.hpp"
 
 namespace parafield {
 
@@ -67,15 +67,15 @@ constexpr std::array<std::string_view, 3> names_of(Sharpen) { return {"none", "o
 ///      confidence 0.
 ///   9. Steps 1 to 5 on the finest level refine the result by at most 1 px.
 /// `sharpen` adds a last step:
-///   10. A color-weighted median at motion boundaries: in cells of 4x4 pixels that have a pixel whose previous
-///       and next pixels, in x or in y, have flows that differ by more than 0.2 px in u or in v. The median covers 7x7 pixels, 3 px apart. A pixel's weight is exp(-D
-///       / 10 - r^2 / 98) T: D is the largest difference of a channel (0 to 255), r the distance, and T = 1 /
-///       (1 + (d / 8)^2), at least 0.1, where d is the mean difference of the channels between the pixel and
-///       its match. With two-way, T is first divided by 1 + (t / 0.5)^2, where t is the distance in px
-///       between the pixel and the end of the backward flow from its match. This is how occluded pixels take
-///       the flow of visible ones. A plain 5x5 median follows. Sun, Roth and Black 2010, "Secrets of optical
-///       flow estimation and their principles", use weights of this kind. Validity and confidence do not
-///       change.
+///   10. A color-weighted median at motion boundaries: in cells of 4x4 pixels that have a pixel whose
+///       previous and next pixels, in x or in y, have flows that differ by more than 0.2 px in u or in v. The
+///       median covers 7x7 pixels, 3 px apart. A pixel's weight is exp(-D / 10 - r^2 / 98) T: D is the
+///       largest difference of a channel (0 to 255), r the distance, and T = 1 / (1 + (d / 8)^2), at least
+///       0.1, where d is the mean difference of the channels between the pixel and its match. With two-way, T
+///       is first divided by 1 + (t / 0.5)^2, where t is the distance in px between the pixel and the end of
+///       the backward flow from its match. This is how occluded pixels take the flow of visible ones. A plain
+///       5x5 median follows. Sun, Roth and Black 2010, "Secrets of optical flow estimation and their
+///       principles", use weights of this kind. Validity and confidence do not change.
 ///
 /// With three or five frames, the flow goes from the middle frame to the next. It is first estimated from
 /// these two frames as above, but without matches. Two iterations on the finest level then refine it with all
@@ -161,56 +161,53 @@ inline int levels_of(const AdaptiveRidge& method, Size size) {
 }
 
 inline std::array<Preset<AdaptiveRidge>, 8> presets(const AdaptiveRidge&) {
-  return {{{"default", AdaptiveRidge{}, "Two frames."},
-           {"fast",
-            {.shrinkage = 1.5f,
-             .matches = UseOfMatches::never,
-             .refinement = {.refine = 0}},
-            "Takes half of the time, without refinement. Loses fast objects."},
-           {"fastest",
-            {.spacing = 2,
-             .iterations = 1,
-             .rounds = 1,
-             .window = 1.4f,
-             .robust = 2.5f,
-             .matches = UseOfMatches::never,
-             .refinement = {.refine = 0}},
-            "Takes a tenth of the time on a CPU. Boundaries are softer. Loses fast objects."},
-           {"precise",
-            {.refinement = {.refine = 3, .refine_sweeps = 12, .refine_back = true, .refine_median = 3}},
-            "More refinement, with the flow back, at twice the cost."},
-           {"accurate",
-            {.iterations = 10,
-             .rounds = 4,
-             .window = 0.8f,
-             .prefilter = 0.2f,
-             .contrast = 12,
-             .robust = 0.6f,
-             .likeness = 4,
-             .sharpen = Sharpen::two_way,
-             .refinement = {.refine = 4,
-                            .refine_sweeps = 15,
-                            .refine_data = RefineData::color,
-                            .refine_back = true}},
-            "Lowest error, at four times the cost."},
-           {"large-motion",
-            {.shrinkage = 0.7f, .matches = UseOfMatches::always, .refinement = {.refine = 2, .refine_sweeps = 8}},
-            "Always uses matches, for fast objects and occlusions. Takes five times the time."},
-           {"sequence",
-            {.frames = 5, .iterations = 3, .rounds = 3, .refinement = {.refine = 0}},
-            "Five frames, for steady motion, without refinement."},
-           {"clouds",
-            {.iterations = 8,
-             .rounds = 2,
-             .window = 1.2f,
-             .prefilter = 0.15f,
-             .contrast = 40,
-             .robust = 2,
-             .shrinkage = 0.5f,
-             .likeness = 7,
-             .matches = UseOfMatches::never,
-             .refinement = {.refine = 0}},
-            "For clouds, which grow and fade. More iterations, no refinement."}}};
+  return {
+      {{"default", AdaptiveRidge{}, "Two frames."},
+       {"fast",
+        {.shrinkage = 1.5f, .matches = UseOfMatches::never, .refinement = {.refine = 0}},
+        "Takes half of the time, without refinement. Loses fast objects."},
+       {"fastest",
+        {.spacing = 2,
+         .iterations = 1,
+         .rounds = 1,
+         .window = 1.4f,
+         .robust = 2.5f,
+         .matches = UseOfMatches::never,
+         .refinement = {.refine = 0}},
+        "Takes a tenth of the time on a CPU. Boundaries are softer. Loses fast objects."},
+       {"precise",
+        {.refinement = {.refine = 3, .refine_sweeps = 12, .refine_back = true, .refine_median = 3}},
+        "More refinement, with the flow back, at twice the cost."},
+       {"accurate",
+        {.iterations = 10,
+         .rounds = 4,
+         .window = 0.8f,
+         .prefilter = 0.2f,
+         .contrast = 12,
+         .robust = 0.6f,
+         .likeness = 4,
+         .sharpen = Sharpen::two_way,
+         .refinement =
+             {.refine = 4, .refine_sweeps = 15, .refine_data = RefineData::color, .refine_back = true}},
+        "Lowest error, at four times the cost."},
+       {"large-motion",
+        {.shrinkage = 0.7f, .matches = UseOfMatches::always, .refinement = {.refine = 2, .refine_sweeps = 8}},
+        "Always uses matches, for fast objects and occlusions. Takes five times the time."},
+       {"sequence",
+        {.frames = 5, .iterations = 3, .rounds = 3, .refinement = {.refine = 0}},
+        "Five frames, for steady motion, without refinement."},
+       {"clouds",
+        {.iterations = 8,
+         .rounds = 2,
+         .window = 1.2f,
+         .prefilter = 0.15f,
+         .contrast = 40,
+         .robust = 2,
+         .shrinkage = 0.5f,
+         .likeness = 7,
+         .matches = UseOfMatches::never,
+         .refinement = {.refine = 0}},
+        "For clouds, which grow and fade. More iterations, no refinement."}}};
 }
 
 }  // namespace parafield

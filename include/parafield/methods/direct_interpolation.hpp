@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "parafield/methods/refinement.hpp"
 #include "parafield/methods/feature_tracking.hpp"
 #include "parafield/methods/precision.hpp"
+#include "parafield/methods/refinement.hpp"
 
 namespace parafield {
 
@@ -88,23 +88,22 @@ struct DirectInterpolation {
 };
 
 inline std::array<Preset<DirectInterpolation>, 3> presets(const DirectInterpolation&) {
-  return {
-      {{"default", DirectInterpolation{}, "2500 features on an even grid, two rounds."},
-       {"paper",
-        {.tracking = {.features = FeatureChoice::corners, .track_rounds = 0},
-         .sigma_position = 24,
-         .sigma_color = 6,
-         .presmooth = 0,
-         .resampled = 0,
-         .resampled_check = 0.2f,
-         .median = 0},
-        "The paper's parameters: 1000 corners, alpha / beta = 4."},
-       {"accurate",
-        {.tracking = {.max_features = 2500, .track_levels = 5},
-         .resampled = 6000,
-         .resampled_check = 0.08f,
-         .refinement = {.refine = 4, .refine_sweeps = 12}},
-        "More features in the second round, and refinement."}}};
+  return {{{"default", DirectInterpolation{}, "2500 features on an even grid, two rounds."},
+           {"paper",
+            {.tracking = {.features = FeatureChoice::corners, .track_rounds = 0},
+             .sigma_position = 24,
+             .sigma_color = 6,
+             .presmooth = 0,
+             .resampled = 0,
+             .resampled_check = 0.2f,
+             .median = 0},
+            "The paper's parameters: 1000 corners, alpha / beta = 4."},
+           {"accurate",
+            {.tracking = {.max_features = 2500, .track_levels = 5},
+             .resampled = 6000,
+             .resampled_check = 0.08f,
+             .refinement = {.refine = 4, .refine_sweeps = 12}},
+            "More features in the second round, and refinement."}}};
 }
 
 }  // namespace parafield

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "parafield/methods/refinement.hpp"
 #include "parafield/methods/feature_tracking.hpp"
 #include "parafield/methods/precision.hpp"
+#include "parafield/methods/refinement.hpp"
 
 namespace parafield {
 

@@ -154,8 +154,8 @@ class Cuda {
   }
 
   /// Calls (*callback)(share) each time the solve has run all preceding kernels. The call is a node of the
-  /// graph, and a thread of the driver makes it. Steps of `only_if` must not call it: CUDA allows no such node
-  /// under a condition.
+  /// graph, and a thread of the driver makes it. Steps of `only_if` must not call it: CUDA allows no such
+  /// node under a condition.
   void notify(const std::shared_ptr<const std::function<void(double)>>& callback, double share);
 
   /// Copies rows of bytes between host and device, in the order of the queue and outside any recorded graph.

@@ -179,8 +179,8 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
     descend(first, matched_->fused(), 0, refined, {2, method_.iterations, 1, normal_});
     const WarpFrames frames = frames_at(0, first, 2);
     finish_matched(backend_,
-                   {matched_->fused(), refined, matched_->back(), frames.frame[0], frames.frame[1],
-                    normal_, method_.max_residual * 255, wanted},
+                   {matched_->fused(), refined, matched_->back(), frames.frame[0], frames.frame[1], normal_,
+                    method_.max_residual * 255, wanted},
                    result, trust);
     if (back_.u) choose_back(backend_, result, matched_->back(), wanted, back_);
   }

@@ -8,9 +8,9 @@
 namespace parafield {
 namespace {
 
-constexpr int ring = 8;            // rows: a power of two above the 7 rows of the largest stencil
-constexpr int rings_each = 4;      // of a channel: mean, difference, and the mean's derivatives along x and y
-constexpr int planes = 5;          // xx, xy, yy, xt, yt
+constexpr int ring = 8;        // rows: a power of two above the 7 rows of the largest stencil
+constexpr int rings_each = 4;  // of a channel: mean, difference, and the mean's derivatives along x and y
+constexpr int planes = 5;      // xx, xy, yy, xt, yt
 constexpr int ring_rows = ComparedFrames::most * rings_each * ring, smooth_rows = ring_rows + planes * ring,
               sum_rows = smooth_rows + 7, row_count = sum_rows + 1;
 static_assert(row_count <= other_rows);
@@ -66,7 +66,7 @@ void derive_row(const Band& band, int y) {
   const int width = band.width(), above = larger(y - 1, 0), below = smaller(y + 1, band.height() - 1);
   for (int c = 0; c < band.frames.channels; ++c) {
     const float *const mean = band.mean(c, y), *const before = band.mean(c, above),
-                *const after = band.mean(c, below);
+                       *const after = band.mean(c, below);
     float *const along_x = band.along_x(c, y), *const along_y = band.along_y(c, y);
 #pragma GCC ivdep
     for (int x = 0; x < width; ++x) {
@@ -138,7 +138,8 @@ const float* misses_of(const Band& band, int y) {
 /// Computes row y of the data planes.
 void weigh_row(const Band& band, int y, float* const (&out)[planes]) {
   const int width = band.width(), channels = band.frames.channels;
-  for (int c = 0; c < channels; ++c) channels == 1 ? add_channel<false>(band, c, y) : add_channel<true>(band, c, y);
+  for (int c = 0; c < channels; ++c)
+    channels == 1 ? add_channel<false>(band, c, y) : add_channel<true>(band, c, y);
   const float* const miss = misses_of(band, y);
   const float* sum[7];
   for (int i = 0; i < 7; ++i) sum[i] = band.sum(i);
@@ -183,7 +184,8 @@ void compare_rows(const Band& band, RowRange rows) {
     for (; smoothed < smaller(y + 2, height); ++smoothed) smooth_row(band, smoothed);
     const int above = larger(y - 1, 0), below = smaller(y + 1, height - 1);
     for (int i = 0; i < planes; ++i) {
-      const float *const a = band.smooth(i, above), *const b = band.smooth(i, y), *const c = band.smooth(i, below);
+      const float *const a = band.smooth(i, above), *const b = band.smooth(i, y),
+                         *const c = band.smooth(i, below);
       float* const to = out[i];
 #pragma GCC ivdep
       for (int x = 0; x < width; ++x) to[x] = smoothed_data(a[x], b[x], c[x]);
@@ -202,7 +204,8 @@ void weigh_edges_row(const ComparedFrames& frames, int y, float* along, float* d
   for (int x = 0; x < width - 1; ++x) {
     float difference = 0;
     PF_UNROLL
-    for (int c = 0; c < Channels; ++c) difference = larger(magnitude(here[c][x + 1] - here[c][x]), difference);
+    for (int c = 0; c < Channels; ++c)
+      difference = larger(magnitude(here[c][x + 1] - here[c][x]), difference);
     along[x] = edge_weight(difference);
   }
   along[width - 1] = 0;

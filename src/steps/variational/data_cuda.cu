@@ -24,8 +24,8 @@ __global__ void weigh_edges_kernel(ComparedFrames frames, View<float> edge_x, Vi
   edge_y(x, y) = below > y ? edge_weight(down) : 0.0f;
 }
 
-/// A tile of compare_gradients. Each stage computes a smaller region than its predecessor; positions beyond the
-/// image repeat the nearest pixel of that stage.
+/// A tile of compare_gradients. Each stage computes a smaller region than its predecessor; positions beyond
+/// the image repeat the nearest pixel of that stage.
 template <int Channels>
 struct DataTile {
   static constexpr bool is_color = Channels > 1;
@@ -48,8 +48,8 @@ struct DataTile {
 
   int right, bottom;  ///< the image's last column and row
 
-  /// Calls f(x, y) for the pixels of the image within `Reach` of the tile. A thread gets the same pixels in each
-  /// call.
+  /// Calls f(x, y) for the pixels of the image within `Reach` of the tile. A thread gets the same pixels in
+  /// each call.
   template <int Reach, class F>
   __device__ void each(F f) {
     constexpr int columns = width + 2 * Reach, rows = height + 2 * Reach;
@@ -74,7 +74,8 @@ struct DataTile {
   __device__ void derive() {
     each<derived>([&](int, int x, int y) {
       along_x.at(x, y) = derivative_of_three(mean.at(larger(x - 1, 0), y), mean.at(smaller(x + 1, right), y));
-      along_y.at(x, y) = derivative_of_three(mean.at(x, larger(y - 1, 0)), mean.at(x, smaller(y + 1, bottom)));
+      along_y.at(x, y) =
+          derivative_of_three(mean.at(x, larger(y - 1, 0)), mean.at(x, smaller(y + 1, bottom)));
     });
     __syncthreads();
   }
@@ -161,16 +162,16 @@ __global__ void __launch_bounds__(threads)
 
 template <class Backend>
 void weigh_edges(Backend& cuda, const ComparedFrames& frames, View<float> edge_x, View<float> edge_y) {
-  cuda.launch(weigh_edges_kernel, dim3(blocks_for(edge_x.width, 32), blocks_for(edge_x.height, 8)), edge_block, 0,
-              frames, edge_x, edge_y);
+  cuda.launch(weigh_edges_kernel, dim3(blocks_for(edge_x.width, 32), blocks_for(edge_x.height, 8)),
+              edge_block, 0, frames, edge_x, edge_y);
 }
 
 template <class Backend>
 void compare_gradients(Backend& cuda, const ComparedFrames& frames, FlowPlanes flow, FlowPlanes back,
                        const DataPlanes& data) {
   cuda.launch(frames.channels == 1 ? compare_kernel<1> : compare_kernel<3>,
-              dim3(blocks_for(flow.u.width, width), blocks_for(flow.u.height, height)), dim3(threads), 0, frames,
-              flow, back, data);
+              dim3(blocks_for(flow.u.width, width), blocks_for(flow.u.height, height)), dim3(threads), 0,
+              frames, flow, back, data);
 }
 
 PF_STEP(weigh_edges<Cuda>);

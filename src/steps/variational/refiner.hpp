@@ -29,15 +29,16 @@ class FlowRefiner {
     if (is_color())
       for (View<float>& plane : raw_.plane) plane = workspace.image<float>(size);
     if (parameters.refine_median > 0)
-      sharpening_ = make_sharpening<Backend>(workspace, size,
-                                             kept ? *kept : KeptFrames::make(workspace, size, slots));
+      sharpening_ =
+          make_sharpening<Backend>(workspace, size, kept ? *kept : KeptFrames::make(workspace, size, slots));
     if (is_color() || parameters.refine_median > 0)
       unfiltered_ = sharpening_.sharpened.u ? sharpening_.sharpened : workspace.flow(size);
     backend.reserve_scratch(refinement_scratch(size.width));
     backend.reserve_scratch(smooth_scratch(taps_, size.width));
   }
 
-  /// Smooths frames into slots `slot` and following, and keeps their colors for the median if the solver does not.
+  /// Smooths frames into slots `slot` and following, and keeps their colors for the median if the solver does
+  /// not.
   void prepare(const Frame* frames, int slot, int count) {
     for (int i = 0; i < count; i += 2) {
       const int some = smaller(2, count - i);
@@ -102,7 +103,7 @@ class FlowRefiner {
   const Taps taps_;
   const RefinementPlanes planes_;
   Channels channels_[KeptFrames::most_slots];  // smoothed frames, one for each slot
-  Channels raw_;          // of the newest frame
+  Channels raw_;                               // of the newest frame
   Sharpening sharpening_;
   FlowPlanes unfiltered_;  // input of the medians
 };

@@ -5,8 +5,8 @@
 // Each thread relaxes bands of rows. For a few sweeps at a time, it copies a band and the rows around it that
 // these sweeps depend on, and lets the sweeps follow each other down the band, each one row behind, so only a
 // few rows are in use at any time and stay in the L2 cache. The rows around a band are also relaxed by the
-// bands that they belong to. The even and the odd columns of a row are kept apart, and a pixel's equations are
-// gathered in blocks, so that half a sweep reads and writes consecutive values through few pointers.
+// bands that they belong to. The even and the odd columns of a row are kept apart, and a pixel's equations
+// are gathered in blocks, so that half a sweep reads and writes consecutive values through few pointers.
 namespace parafield {
 namespace {
 
@@ -17,7 +17,8 @@ void spread(const float* mid, int cells, int width, int twice_first, float* out)
     const BetweenCells at = between_cells(2 * x + twice_first, cells);
     return interpolate(mid[at.cell], mid[smaller(at.cell + 1, cells - 1)], at.share);
   };
-  const int first = smaller((slope_cell - twice_first) / 2, width);  // first column not before cell 0's middle
+  const int first =
+      smaller((slope_cell - twice_first) / 2, width);  // first column not before cell 0's middle
   int x = 0;
   for (; x < first; ++x) out[x] = value_at(x);
   for (; x + slope_cell <= smaller(width, first + slope_cell * (cells - 1)); x += slope_cell) {
@@ -30,14 +31,15 @@ void spread(const float* mid, int cells, int width, int twice_first, float* out)
   for (; x < width; ++x) out[x] = value_at(x);
 }
 
-/// Writes the slopes at a row of edges. `slope`: slopes of u and v along one axis. `twice_x`, `twice_y`: twice
-/// the position of the first edge. `mid`: scratch for a row of cells.
+/// Writes the slopes at a row of edges. `slope`: slopes of u and v along one axis. `twice_x`, `twice_y`:
+/// twice the position of the first edge. `mid`: scratch for a row of cells.
 void slopes_of_row(const View<float>* slope, int twice_x, int twice_y, int width, float* mid,
                    float* const* out) {
   const int cells = slope[0].width, rows = slope[0].height;
   const BetweenCells at = between_cells(twice_y, rows);
   for (int i = 0; i < 2; ++i) {
-    const float *const above = slope[i].row(at.cell), *const below = slope[i].row(smaller(at.cell + 1, rows - 1));
+    const float *const above = slope[i].row(at.cell), *const below =
+                                                          slope[i].row(smaller(at.cell + 1, rows - 1));
     for (int c = 0; c < cells; ++c) mid[c] = interpolate(above[c], below[c], at.share);
     spread(mid, cells, width, twice_x, out[i]);
   }
@@ -74,9 +76,10 @@ struct Weights {
     const bool last = y == height() - 1;
     slopes_of_row(planes.slopes.slope, 1, 2 * y, width, mid(), along.slope);
     slopes_of_row(planes.slopes.slope + 2, 0, 2 * y + 1, width, mid(), down.slope);
-    const float *const u = flow.u.row(y), *const v = flow.v.row(y), *const u_below = flow.u.row(last ? y : y + 1),
-                *const v_below = flow.v.row(last ? y : y + 1), *const edge_x = planes.edge_x.row(y),
-                *const edge_y = planes.edge_y.row(y);
+    const float *const u = flow.u.row(y), *const v = flow.v.row(y),
+                       *const u_below = flow.u.row(last ? y : y + 1),
+                       *const v_below = flow.v.row(last ? y : y + 1), *const edge_x = planes.edge_x.row(y),
+                       *const edge_y = planes.edge_y.row(y);
     float *const weight_x = along.weight, *const along_u = along.slope[0], *const along_v = along.slope[1],
                  *const weight_y = down.weight, *const down_u = down.slope[0], *const down_v = down.slope[1],
                  *const apart = deviation();
@@ -108,13 +111,15 @@ struct Weights {
     if (y == 0)
       for (float* const row : {above.weight, above.slope[0], above.slope[1]})
         for (int x = 0; x < width; ++x) row[x] = 0;
-    const float *const weight_x = along.weight, *const along_u = along.slope[0], *const along_v = along.slope[1];
+    const float *const weight_x = along.weight, *const along_u = along.slope[0],
+                       *const along_v = along.slope[1];
     const float *const weight_y = down.weight, *const down_u = down.slope[0], *const down_v = down.slope[1];
     const float *const weight_up = above.weight, *const up_u = above.slope[0], *const up_v = above.slope[1];
     const float *const u = flow.u.row(y), *const v = flow.v.row(y);
-    float *const xx = planes.data.xx.row(y), *const xy = planes.data.xy.row(y), *const yy = planes.data.yy.row(y),
-                 *const xt = planes.data.xt.row(y), *const yt = planes.data.yt.row(y),
-                 *const to_x = planes.weight_x.row(y), *const to_y = planes.weight_y.row(y);
+    float *const xx = planes.data.xx.row(y), *const xy = planes.data.xy.row(y),
+                 *const yy = planes.data.yy.row(y), *const xt = planes.data.xt.row(y),
+                 *const yt = planes.data.yt.row(y), *const to_x = planes.weight_x.row(y),
+                 *const to_y = planes.weight_y.row(y);
 #pragma GCC ivdep
     for (int x = 0; x < width; ++x) {
       const float around = (weight_x[x - 1] + weight_x[x]) + (weight_up[x] + weight_y[x]);
@@ -130,9 +135,9 @@ struct Weights {
 /// The equations of 16 pixels that lie two columns apart. Beyond the row, everything is 0.
 struct EquationBlock {
   static constexpr int size = relaxed_block;
-  float xx[size], xy[size], yy[size];                               ///< inverse of the matrix
-  float side_u[size], side_v[size];                                 ///< right-hand side
-  float before[size], after[size], above[size], below[size];        ///< weights of the four edges
+  float xx[size], xy[size], yy[size];                         ///< inverse of the matrix
+  float side_u[size], side_v[size];                           ///< right-hand side
+  float before[size], after[size], above[size], below[size];  ///< weights of the four edges
 };
 static_assert(sizeof(EquationBlock) == sizeof(float) * relaxed_block * relaxed_fields);
 
@@ -223,23 +228,26 @@ struct Band {
     const EquationBlock* block = equations(y, own);
     float *u = this->u(y, own), *v = this->v(y, own);
     const float *u_after = this->u(y, other) + own, *v_after = this->v(y, other) + own;
-    const float *u_above = y > 0 ? this->u(y - 1, own) : none(), *v_above = y > 0 ? this->v(y - 1, own) : none(),
+    const float *u_above = y > 0 ? this->u(y - 1, own) : none(),
+                *v_above = y > 0 ? this->v(y - 1, own) : none(),
                 *u_below = y < last ? this->u(y + 1, own) : none(),
                 *v_below = y < last ? this->v(y + 1, own) : none();
     for (int b = 0; b < count; ++b, ++block) {
 #pragma GCC ivdep
       for (int i = 0; i < EquationBlock::size; ++i) {
-        const float sum_u = sum_of_neighbors(block->side_u[i], block->before[i], u_after[i - 1], block->after[i],
-                                             u_after[i], block->above[i], u_above[i], block->below[i], u_below[i]),
-                    sum_v = sum_of_neighbors(block->side_v[i], block->before[i], v_after[i - 1], block->after[i],
-                                             v_after[i], block->above[i], v_above[i], block->below[i], v_below[i]);
+        const float sum_u = sum_of_neighbors(block->side_u[i], block->before[i], u_after[i - 1],
+                                             block->after[i], u_after[i], block->above[i], u_above[i],
+                                             block->below[i], u_below[i]),
+                    sum_v = sum_of_neighbors(block->side_v[i], block->before[i], v_after[i - 1],
+                                             block->after[i], v_after[i], block->above[i], v_above[i],
+                                             block->below[i], v_below[i]);
         const Motion flow =
             relaxed(block->xx[i], block->xy[i], block->yy[i], {sum_u, sum_v}, {u[i], v[i]}, factor);
         u[i] = flow.u, v[i] = flow.v;
       }
       constexpr int size = EquationBlock::size;
-      u += size, v += size, u_after += size, v_after += size, u_above += size, v_above += size, u_below += size,
-          v_below += size;
+      u += size, v += size, u_after += size, v_after += size, u_above += size, v_above += size,
+          u_below += size, v_below += size;
     }
   }
 

@@ -45,8 +45,10 @@ __global__ void __launch_bounds__(width* height)
                        at_y = between_cells(2 * y, slopes.slope[0].height),
                        past_x = between_cells(2 * x + 1, slopes.slope[0].width),
                        past_y = between_cells(2 * y + 1, slopes.slope[0].height);
-    const float along_u = slope_at(slopes.slope[0], past_x, at_y), along_v = slope_at(slopes.slope[1], past_x, at_y),
-                down_u = slope_at(slopes.slope[2], at_x, past_y), down_v = slope_at(slopes.slope[3], at_x, past_y);
+    const float along_u = slope_at(slopes.slope[0], past_x, at_y),
+                along_v = slope_at(slopes.slope[1], past_x, at_y),
+                down_u = slope_at(slopes.slope[2], at_x, past_y),
+                down_v = slope_at(slopes.slope[3], at_x, past_y);
     const float u = flow.u(x, y), v = flow.v(x, y);
     float apart = 0;
     if (x < right_most) apart = squares(flow.u(x + 1, y) - u - along_u, flow.v(x + 1, y) - v - along_v);
@@ -73,10 +75,10 @@ __global__ void __launch_bounds__(width* height)
   planes.weight_y(x, y) = down.weight[row][column];
 }
 
-/// A tile of the relaxation, with the pixels around it that its sweeps depend on. A warp has a few rows, and a lane
-/// two columns of them, in registers. Lanes exchange columns, and warps exchange their first and last rows.
-/// Pixels at the tile's border lack a neighbor and get wrong values, which spread by one pixel in each half of a
-/// sweep and do not reach the pixels that are stored.
+/// A tile of the relaxation, with the pixels around it that its sweeps depend on. A warp has a few rows, and
+/// a lane two columns of them, in registers. Lanes exchange columns, and warps exchange their first and last
+/// rows. Pixels at the tile's border lack a neighbor and get wrong values, which spread by one pixel in each
+/// half of a sweep and do not reach the pixels that are stored.
 struct RelaxTile {
   static constexpr int columns = 64, rows_each = 4, warps = 18, rows = rows_each * warps, most_sweeps = 4;
 
@@ -98,8 +100,8 @@ __device__ Pair load_pair(View<const float> plane, int x, int y) {
 
 /// Sweeps `first` to `first` + count - 1. `start`: flow to stay close to, or empty.
 __global__ void __launch_bounds__(32 * RelaxTile::warps, 1)
-    relax_kernel(const __grid_constant__ RefinementPlanes planes, FlowPlanes from, FlowPlanes start, int first,
-                 int count, FlowPlanes to) {
+    relax_kernel(const __grid_constant__ RefinementPlanes planes, FlowPlanes from, FlowPlanes start,
+                 int first, int count, FlowPlanes to) {
   begin_kernel();
   constexpr int rows = RelaxTile::rows_each, warps = RelaxTile::warps;
   __shared__ RelaxTile::Ends ends;
@@ -108,7 +110,8 @@ __global__ void __launch_bounds__(32 * RelaxTile::warps, 1)
             y = int(blockIdx.y) * (RelaxTile::rows - 2 * halo) - halo + rows * warp;
   PixelEquations pixel[rows][2];
   Pair u[rows], v[rows];
-  float along[rows][3], down[rows + 1][2];  // weights from the edge before the lane's pixels to the edge after them
+  float along[rows][3],
+      down[rows + 1][2];  // weights from the edge before the lane's pixels to the edge after them
   PF_UNROLL
   for (int r = 0; r < rows; ++r) {
     u[r] = load_pair(from.u, x, y + r), v[r] = load_pair(from.v, x, y + r);
@@ -147,15 +150,15 @@ __global__ void __launch_bounds__(32 * RelaxTile::warps, 1)
                       up = r > 0 ? flow[larger(r - 1, 0)].value[c] : ends.last[warp_above][c][which][lane],
                       below = r + 1 < rows ? flow[smaller(r + 1, rows - 1)].value[c]
                                            : ends.first[warp_below][c][which][lane];
-          return sum_of_neighbors(side, along[r][c], left, along[r][c + 1], right, down[r][c], up, down[r + 1][c],
-                                  below);
+          return sum_of_neighbors(side, along[r][c], left, along[r][c + 1], right, down[r][c], up,
+                                  down[r + 1][c], below);
         };
         const PixelEquations& own = pixel[r][c];
         const Motion flow = relaxed(own.xx, own.xy, own.yy, {sum(own.u, u, 0), sum(own.v, v, 1)},
                                     {u[r].value[c], v[r].value[c]}, factor);
         u[r].value[c] = flow.u, v[r].value[c] = flow.v;
       }
-      share(odd, true);                     // the column of the first row that has changed
+      share(odd, true);  // the column of the first row that has changed
       share((rows - 1 + odd) & 1, false);
       __syncthreads();
     }
@@ -165,8 +168,8 @@ __global__ void __launch_bounds__(32 * RelaxTile::warps, 1)
     PF_UNROLL
     for (int c = 0; c < 2; ++c) {
       const int column = 2 * lane + c, row = rows * warp + r;
-      const bool is_own = column >= halo && column < RelaxTile::columns - halo && row >= halo &&
-                          row < RelaxTile::rows - halo;
+      const bool is_own =
+          column >= halo && column < RelaxTile::columns - halo && row >= halo && row < RelaxTile::rows - halo;
       if (!is_own || x + c >= to.u.width || y + r >= to.u.height) continue;
       const float own_u = u[r].value[c], own_v = v[r].value[c];
       to.u(x + c, y + r) = start.u ? limited(own_u, start.u(x + c, y + r)) : own_u;
@@ -189,7 +192,8 @@ void relax(Backend& cuda, const RefinementPlanes& planes, FlowPlanes flow, int s
             [&](FlowPlanes from, FlowPlanes start, int first, int count, FlowPlanes to) {
               const dim3 tiles(blocks_for(to.u.width, RelaxTile::columns - 4 * count),
                                blocks_for(to.u.height, RelaxTile::rows - 4 * count));
-              cuda.launch(relax_kernel, tiles, dim3(32, RelaxTile::warps), 0, planes, from, start, first, count, to);
+              cuda.launch(relax_kernel, tiles, dim3(32, RelaxTile::warps), 0, planes, from, start, first,
+                          count, to);
             });
 }
 

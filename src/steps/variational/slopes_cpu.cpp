@@ -18,8 +18,8 @@ void measure_row(const RefinementPlanes& planes, FlowPlanes flow, int row, float
   for (int y = first; y < end; ++y) {
     const int below = smaller(y + 1, height - 1);
     const float *const u = flow.u.row(y), *const v = flow.v.row(y), *const u_below = flow.u.row(below),
-                *const v_below = flow.v.row(below), *const along = planes.edge_x.row(y),
-                *const down = planes.edge_y.row(y);
+                       *const v_below = flow.v.row(below), *const along = planes.edge_x.row(y),
+                       *const down = planes.edge_y.row(y);
     float *const weight_x = sum[0], *const u_x = sum[1], *const v_x = sum[2], *const weight_y = sum[3],
                  *const u_y = sum[4], *const v_y = sum[5];
 #pragma GCC ivdep
@@ -49,12 +49,14 @@ void measure_row(const RefinementPlanes& planes, FlowPlanes flow, int row, float
 }
 
 /// Relaxes the cells of a row whose column and row add up to an even (`odd` 0) or odd number.
-void relax_row(View<const float> measured, View<float> slopes, const View<float>* share, int axis, int y, int odd) {
+void relax_row(View<const float> measured, View<float> slopes, const View<float>* share, int axis, int y,
+               int odd) {
   const int last = slopes.width - 1, up = larger(y - 1, 0), down = smaller(y + 1, slopes.height - 1);
   float* const here = slopes.row(y);
   const float *const above = slopes.row(up), *const below = slopes.row(down), *const start = measured.row(y),
-              *const own = share[axis].row(y), *const sx = share[0].row(y), *const sy = share[1].row(y),
-              *const sy_above = share[1].row(up), *const sy_below = share[1].row(down);
+                     *const own = share[axis].row(y), *const sx = share[0].row(y),
+                     *const sy = share[1].row(y), *const sy_above = share[1].row(up),
+                     *const sy_below = share[1].row(down);
   const float has_above = up < y ? 1.0f : 0.0f, has_below = down > y ? 1.0f : 0.0f;
   const auto relaxed_at = [=](int x, float conducts_left, float conducts_right, float left, float right) {
     return SlopeCell::make(conducts_left, conducts_right, has_above * (sy[x] * sy_above[x]),

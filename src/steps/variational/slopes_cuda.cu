@@ -73,10 +73,9 @@ __global__ void __launch_bounds__(side* side / 2)
     exists[odd] = x >= 0 && x < width && y >= 0 && y < height;
     at_start[odd] = 0;
     if (exists[odd]) {
-      cell[odd] = SlopeCell::make(x > 0 ? sx(x, y) * sx(x - 1, y) : 0.0f,
-                                  x + 1 < width ? sx(x, y) * sx(x + 1, y) : 0.0f,
-                                  y > 0 ? sy(x, y) * sy(x, y - 1) : 0.0f,
-                                  y + 1 < height ? sy(x, y) * sy(x, y + 1) : 0.0f, own(x, y));
+      cell[odd] = SlopeCell::make(
+          x > 0 ? sx(x, y) * sx(x - 1, y) : 0.0f, x + 1 < width ? sx(x, y) * sx(x + 1, y) : 0.0f,
+          y > 0 ? sy(x, y) * sy(x, y - 1) : 0.0f, y + 1 < height ? sy(x, y) * sy(x, y + 1) : 0.0f, own(x, y));
       at_start[odd] = start(x, y);
     }
     value[row][column] = at_start[odd];
@@ -84,14 +83,14 @@ __global__ void __launch_bounds__(side* side / 2)
   }
   __syncthreads();
   for (int sweep = 0; sweep < slope_sweeps; ++sweep) PF_UNROLL
-    for (int odd = 0; odd < 2; ++odd) {
-      const int column = 2 * int(threadIdx.x) + ((row + odd) & 1);
-      if (exists[odd])
-        value[row][column] =
-            cell[odd].relaxed(value[row][column], at_start[odd], value[row][column - 1], value[row][column + 1],
-                              value[row - 1][column], value[row + 1][column]);
-      __syncthreads();
-    }
+  for (int odd = 0; odd < 2; ++odd) {
+    const int column = 2 * int(threadIdx.x) + ((row + odd) & 1);
+    if (exists[odd])
+      value[row][column] =
+          cell[odd].relaxed(value[row][column], at_start[odd], value[row][column - 1], value[row][column + 1],
+                            value[row - 1][column], value[row + 1][column]);
+    __syncthreads();
+  }
   PF_UNROLL
   for (int odd = 0; odd < 2; ++odd) {
     const int column = 2 * int(threadIdx.x) + odd, x = left_most + column;

@@ -20,8 +20,8 @@ struct ComparedFrames {
 };
 
 /// How well a motion explains a pixel's gradients: f A f + 2 b f + constant, linearized at a flow. After
-/// `weigh_smoothness`, the planes hold what the relaxation needs instead: the inverse of A plus the weights of
-/// the four edges in xx, xy and yy, and the right-hand side in xt and yt. All planes have the same pitch.
+/// `weigh_smoothness`, the planes hold what the relaxation needs instead: the inverse of A plus the weights
+/// of the four edges in xx, xy and yy, and the right-hand side in xt and yt. All planes have the same pitch.
 struct DataPlanes {
   View<float> xx, xy, yy, xt, yt;
 };
@@ -35,16 +35,17 @@ struct SlopePlanes {
 
 /// What a refinement reads and overwrites. All planes of the images' size have the same pitch.
 struct RefinementPlanes {
-  View<float> edge_x, edge_y;      ///< 0.05..1: alike colors of a pixel and the next along x or y; 0 at the end
+  View<float> edge_x, edge_y;  ///< 0.05..1: alike colors of a pixel and the next along x or y; 0 at the end
   DataPlanes data;
   View<float> weight_x, weight_y;  ///< smoothness between a pixel and the next along x or y; 0 at the end
   SlopePlanes measured, slopes;
-  FlowPlanes turns[2];             ///< flow between passes of the relaxation
+  FlowPlanes turns[2];  ///< flow between passes of the relaxation
 
   static RefinementPlanes make(Workspace& workspace, Size size) {
     RefinementPlanes planes;
-    for (View<float>* plane : {&planes.edge_x, &planes.edge_y, &planes.data.xx, &planes.data.xy, &planes.data.yy,
-                               &planes.data.xt, &planes.data.yt, &planes.weight_x, &planes.weight_y})
+    for (View<float>* plane :
+         {&planes.edge_x, &planes.edge_y, &planes.data.xx, &planes.data.xy, &planes.data.yy, &planes.data.xt,
+          &planes.data.yt, &planes.weight_x, &planes.weight_y})
       *plane = workspace.image<float>(size);
     for (SlopePlanes* slopes : {&planes.measured, &planes.slopes})
       for (View<float>& plane : slopes->slope) plane = workspace.image<float>(size_of_slopes(size));
@@ -73,11 +74,12 @@ void find_slopes(Backend& backend, const RefinementPlanes& planes, FlowPlanes fl
 template <class Backend>
 void weigh_smoothness(Backend& backend, const RefinementPlanes& planes, FlowPlanes flow, float smoothness);
 
-/// Divides `sweeps` into passes of at most `most` each, and calls pass(from, start, first, count, to) for each: its
-/// first sweep and their number, and the planes that it reads and writes. Only the last pass has a `start`, which
-/// the result must stay close to. `result` may be `flow`.
+/// Divides `sweeps` into passes of at most `most` each, and calls pass(from, start, first, count, to) for
+/// each: its first sweep and their number, and the planes that it reads and writes. Only the last pass has a
+/// `start`, which the result must stay close to. `result` may be `flow`.
 template <class Pass>
-void each_pass(const RefinementPlanes& planes, FlowPlanes flow, int sweeps, int most, FlowPlanes result, Pass pass) {
+void each_pass(const RefinementPlanes& planes, FlowPlanes flow, int sweeps, int most, FlowPlanes result,
+               Pass pass) {
   const int count = larger(2, (sweeps + most - 1) / most);
   FlowPlanes from = flow;
   for (int i = 0, first = 0; i < count; ++i) {
@@ -96,13 +98,16 @@ void relax(Backend& backend, const RefinementPlanes& planes, FlowPlanes flow, in
 /// Rows of scratch memory of a CPU thread, with a margin on both sides.
 constexpr int refinement_margin = 16;
 PF_HD constexpr int refinement_pitch(int width) { return (width + 2 * refinement_margin + 15) / 16 * 16; }
-/// A thread relaxes bands of at most this many rows, a few sweeps at a time. Each sweep needs two more rows on
-/// both sides.
+/// A thread relaxes bands of at most this many rows, a few sweeps at a time. Each sweep needs two more rows
+/// on both sides.
 constexpr int relaxed_rows = 128, sweeps_at_once = 5;
-/// While a thread relaxes, the even and odd columns of a row are apart, in blocks of pixels with some values each.
+/// While a thread relaxes, the even and odd columns of a row are apart, in blocks of pixels with some values
+/// each.
 constexpr int relaxed_block = 16, relaxed_fields = 9;
 constexpr int relaxed_rows_around = relaxed_rows + 4 * sweeps_at_once;
-PF_HD constexpr int relaxed_blocks(int width) { return ((width + 1) / 2 + relaxed_block - 1) / relaxed_block; }
+PF_HD constexpr int relaxed_blocks(int width) {
+  return ((width + 1) / 2 + relaxed_block - 1) / relaxed_block;
+}
 PF_HD constexpr int relaxed_pitch(int width) { return 2 * relaxed_block * relaxed_blocks(width) + 3 * 16; }
 constexpr int other_rows = 160;  ///< rows of scratch memory that the other steps may use
 /// Bytes of scratch memory that each CPU thread needs.
@@ -215,8 +220,8 @@ struct SlopeCell {
   PF_HD float relaxed(float here, float measured, float at_left, float at_right, float at_above,
                       float at_below) const {
     constexpr float over = 1.6f;
-    const float sum = fma(left, at_left,
-                          fma(right, at_right, fma(above, at_above, fma(below, at_below, own * measured))));
+    const float sum =
+        fma(left, at_left, fma(right, at_right, fma(above, at_above, fma(below, at_below, own * measured))));
     return fma(over, fma(sum, inverse, -here), here);
   }
 };
@@ -259,8 +264,8 @@ PF_HD PixelEquations pixel_equations(float xx, float xy, float yy, float xt, flo
 /// Factor of over-relaxation. The first sweep takes none.
 PF_HD float relaxation(int sweep) { return sweep == 0 ? 1.0f : 1.9f; }
 
-/// The relaxed flow of a pixel. xx, xy, yy: inverse of its matrix. `sum`: the right-hand side plus the neighbors'
-/// weighted flows.
+/// The relaxed flow of a pixel. xx, xy, yy: inverse of its matrix. `sum`: the right-hand side plus the
+/// neighbors' weighted flows.
 PF_HD Motion relaxed(float xx, float xy, float yy, Motion sum, Motion here, float factor) {
   return {fma(factor, fma(xx, sum.u, fma(xy, sum.v, -here.u)), here.u),
           fma(factor, fma(xy, sum.u, fma(yy, sum.v, -here.v)), here.v)};

@@ -29,8 +29,8 @@ PF_HD float sample(const float* pixels, int pitch, int width, int height, const 
                      interpolate(top[down], top[down + right], match.share_x), match.share_y);
 }
 
-/// Square of the distance from a pixel at which the flow back ends, px^2. `pitch`: floats from one row of `back`
-/// to the next. `match`: the end of the pixel's flow (u, v).
+/// Square of the distance from a pixel at which the flow back ends, px^2. `pitch`: floats from one row of
+/// `back` to the next. `match`: the end of the pixel's flow (u, v).
 PF_HD float miss_of(float u, float v, const float* back_u, const float* back_v, int pitch, int width,
                     int height, const Match& match) {
   const float du = u + sample(back_u, pitch, width, height, match),

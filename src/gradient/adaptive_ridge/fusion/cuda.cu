@@ -2,7 +2,8 @@
 #include "core/cuda/pixels.cuh"
 #include "gradient/adaptive_ridge/fusion/fusion.hpp"
 
-// Matches settle with a warp for each seed: 16 lanes hold the flows of its neighbors, and 25 lanes have one point each.
+// Matches settle with a warp for each seed: 16 lanes hold the flows of its neighbors, and 25 lanes have one
+// point each.
 //
 // Lower bound for the 29140 seeds of 1242x375: a seed without a different flow around it takes about 150
 // instructions, mostly to find that out, which is 8 us on an H100 (132 multiprocessors, 4 warps per cycle).

@@ -46,9 +46,9 @@ struct RefinedMatches {
 template <class Backend>
 void finish_matched(Backend& backend, const RefinedMatches& matched, FlowPlanes flow, Trust trust);
 
-/// Replaces the second frame's flow `back` by `matched`, found with matches, where the two differ by more than
-/// `fuse_distance` and `matched` ends nearer to its pixel after following `flow`. On CUDA, it does so only if
-/// `wanted` is null or *wanted is not 0.
+/// Replaces the second frame's flow `back` by `matched`, found with matches, where the two differ by more
+/// than `fuse_distance` and `matched` ends nearer to its pixel after following `flow`. On CUDA, it does so
+/// only if `wanted` is null or *wanted is not 0.
 template <class Backend>
 void choose_back(Backend& backend, FlowPlanes flow, FlowPlanes matched, const int* wanted, FlowPlanes back);
 

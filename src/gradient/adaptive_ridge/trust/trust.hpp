@@ -11,9 +11,9 @@
 namespace parafield {
 
 /// Sets `valid` where the match is inside the next frame and its brightness differs by at most `max_residual`
-/// (0..255), and `confidence` to the smaller eigenvalue of the normal equations, 0..1. Pixels below `out.least`
-/// are not valid. If `flow.coarser` is set, the flow is first enlarged from it, and the normal equations are on
-/// its coarser grid.
+/// (0..255), and `confidence` to the smaller eigenvalue of the normal equations, 0..1. Pixels below
+/// `out.least` are not valid. If `flow.coarser` is set, the flow is first enlarged from it, and the normal
+/// equations are on its coarser grid.
 template <class Backend>
 void judge_flow(Backend& backend, View<const float> frame, View<const float> next, const NormalPlanes& normal,
                 StartingFlow flow, float max_residual, Trust out);
