@@ -349,7 +349,7 @@ void add_flow(App& program) {
                              "--uniqueness", "--block-overlap", "--match-stride", "--match-levels",
                              "--match-iterations", "--match-check", "--match-region", "--skip-damaged",
                              "--refine-sweeps", "--refine-data", "--refine-back", "--refine-median",
-                             "--refine-smoothness"});
+                             "--refine-smoothness", "--shrinkage", "--finest-iterations"});
   command.examples({"flow a.png b.png -o flow.flo --color flow.png",
                     "flow a.png b.png --gt truth.flo --preset fast --json",
                     "flow frame*.png -o flow%04d.flo"});
