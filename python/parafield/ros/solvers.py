@@ -85,7 +85,8 @@ class _Solver(Generic[_Estimator]):
         self, kind: type[_Estimator], range: tuple[float, float] | None, arguments: dict[str, Any]
     ) -> None:
         self.estimator: _Estimator | None = None
-        self._kind, self._range, self._arguments = kind, range, arguments
+        self._kind: type[_Estimator] = kind
+        self._range, self._arguments = range, arguments
         self._made_for: Any = None
         kind(**arguments)  # checks them
 
@@ -239,4 +240,6 @@ class DetectionSolver(_Solver[pf.MotionDetector]):
         """Adds a sensor_msgs/Image. Returns what moves in it; None for the first image. Raises Error."""
         picture = picture_of(message)
         mask = self._estimator_for(picture).push(picture.pixels)
-        return mask and Detected(mask, pf.find_boxes(mask.moving, min_area=self._min_area))
+        if mask is None:
+            return None
+        return Detected(mask, pf.find_boxes(mask.moving, min_area=self._min_area))
