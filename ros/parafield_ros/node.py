@@ -18,7 +18,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy, qos_profile_system_default
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.qos_overriding_options import QoSOverridingOptions
 
 import parafield as pf
@@ -104,7 +104,7 @@ class SolverNode(Node):
             raise pf.Error(
                 f"queue_size and max_waiting must be 1 or more, not {self.queue_size} and {waiting}"
             )
-        self._default_qos = self.fixed(
+        self._reliable = self.fixed(
             "use_system_default_qos",
             False,
             "Subscribe with the middleware's default QoS instead of that of sensors, which is best effort.",
@@ -154,11 +154,8 @@ class SolverNode(Node):
 
     def subscribe(self, kind: Any, topic: str, callback: Any) -> None:
         """Subscribes to a topic with the QoS of sensors; parameters qos_overrides change it."""
-        qos = (
-            qos_profile_system_default
-            if self._default_qos
-            else QoSProfile(depth=self.queue_size, reliability=ReliabilityPolicy.BEST_EFFORT)
-        )
+        reliability = ReliabilityPolicy.RELIABLE if self._reliable else ReliabilityPolicy.BEST_EFFORT
+        qos = QoSProfile(depth=self.queue_size, reliability=reliability)
         self.create_subscription(
             kind, topic, callback, qos, qos_overriding_options=QoSOverridingOptions.with_default_policies()
         )

@@ -89,6 +89,10 @@ class BagWriter:
 
     def __init__(self, path: str | Path, storage: str = "mcap") -> None:
         packages = rosbags()
+        if Path(path).suffix == ".bag":
+            raise pf.Error(
+                f"the new bag {path} is a folder; its name must not end in .bag, as files of ROS 1 do"
+            )
         self._store = packages.typesys.get_typestore(packages.typesys.Stores.ROS2_HUMBLE)
         plugin = packages.rosbag2.StoragePlugin[storage.upper()]
         try:

@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -33,6 +34,7 @@ _DONE, _FAILED, _WRONG_WORDS, _INTERRUPTED = 0, 1, 2, 130
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs the command and returns its exit code."""
+    warnings.showwarning = lambda text, *_, **__: sys.stderr.write(f"parafield-bag: note: {text}\n")
     try:
         options, parameters = parse(list(sys.argv[1:] if arguments is None else arguments))
         with BagReader(options.bag_in) as bag:
@@ -95,7 +97,7 @@ class _Run:
             self._solver = DetectionSolver(options.min_area, **common)
         self._times = stack.enter_context(open(options.times, "w")) if options.times else None
         boxes = getattr(options, "boxes", None)
-        self._boxes = stack.enter_context(open(boxes, "w")) if boxes else None
+        self._boxes = sys.stdout if boxes == "-" else stack.enter_context(open(boxes, "w")) if boxes else None
         self._writer = stack.enter_context(BagWriter(options.bag, options.storage)) if options.bag else None
 
     def run(self) -> str:

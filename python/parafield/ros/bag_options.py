@@ -24,8 +24,8 @@ Every parameter of the method is also an option; `parafield methods NAME` lists 
 examples:
   parafield-bag topics drive.mcap
   parafield-bag stereo drive.mcap -o d%%04d.pfm --depth z%%04d.png --times times.txt
-  parafield-bag stereo drive.mcap --rectify --left /left/image_raw --right /right/image_raw --bag depth.bag
-  parafield-bag flow drive.mcap --image /left/image_rect --preset fast --bag flow.bag --storage sqlite3
+  parafield-bag stereo drive.mcap --rectify --left /left/image_raw --right /right/image_raw --bag depth
+  parafield-bag flow drive.mcap --image /left/image_rect --preset fast --bag motion --storage sqlite3
   parafield-bag detect gate.mcap -m icm-background --boxes boxes.jsonl
 
 Exit codes: 0 done; 1 failed; 2 wrong arguments; 130 Ctrl-C."""
@@ -64,7 +64,7 @@ def _parser(method: Any) -> argparse.ArgumentParser:
     for task, text in _HELP.items():
         own = tasks.add_parser(task, help=text, description=text, allow_abbrev=False)
         add = own.add_argument
-        add("bag_in", metavar="BAG")
+        add("bag_in", metavar="BAG", help="folder of ROS 2, .mcap, .db3, or .bag of ROS 1")
         if task == "topics":
             continue
         if task == "stereo":
@@ -109,7 +109,11 @@ def _parser(method: Any) -> argparse.ArgumentParser:
             }[task],
         )
         if task == "detect":
-            add("--boxes", metavar="FILE", help="boxes of what moves, a line of JSON for each image")
+            add(
+                "--boxes",
+                metavar="FILE",
+                help="boxes of what moves, a line of JSON for each image; - for standard output",
+            )
             add(
                 "--min-area",
                 type=int,

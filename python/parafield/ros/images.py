@@ -35,7 +35,7 @@ class Picture:
     channels: Literal["rgb", "bgr"] | None
 
     def rgb8(self, shown: tuple[float, float]) -> NDArray[np.uint8]:
-        """H x W x 3 for displays: red, green, blue. `shown` are black and white, unless the pixels are uint8."""
+        """H x W x 3 for displays: red, green, blue. `shown` is black and white of types other than uint8."""
         pixels = self.pixels
         if pixels.dtype != np.uint8:
             black, white = shown

@@ -169,6 +169,7 @@ def test_topics(bag, capsys):
     (["stereo", "BAG", "-o", "d%d.pfm", "--right", "/cam/left/image_rect"], 2, "and --right are the same topic"),
     (["stereo", "nowhere.mcap", "-o", "d%d.pfm"], 1, "cannot read the bag nowhere.mcap"),
     (["stereo", "BAG", "--bag", "."], 1, "cannot write the bag ."),
+    (["stereo", "BAG", "--bag", "new.bag"], 2, "its name must not end in .bag"),
 ])  # fmt: skip
 def test_what_is_refused(bag, tmp_path, monkeypatch, capsys, words, code, said):
     monkeypatch.chdir(tmp_path)
