@@ -16,6 +16,7 @@ import numpy as np
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
+from rclpy.exceptions import ParameterException
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
@@ -276,7 +277,7 @@ def run(kind: type[SolverNode], args: list[str] | None) -> int:
     rclpy.init(args=args)
     try:
         node = kind()
-    except pf.Error as error:
+    except (pf.Error, ParameterException) as error:
         rclpy.logging.get_logger("parafield").fatal(str(error))
         rclpy.try_shutdown()
         return 1

@@ -180,7 +180,9 @@ class _Run:
         if options.output:
             pf.write_disparity(self._path(options.output), field)
         if options.color:
-            pf.write_frame(self._path(options.color), pf.color_disparity(field))
+            low = result.min_disparity  # all pictures share one scale
+            picture = pf.color_disparity(field, low, low + result.disparities - 1)
+            pf.write_frame(self._path(options.color), picture)
         if options.valid:
             pf.write_mask(self._path(options.valid), field.valid)
         if options.depth:

@@ -19,7 +19,7 @@ _ENCODINGS = {
     "mono16": ("u2", 1, ""), "16UC1": ("u2", 1, ""),
     "rgb16": ("u2", 3, "rgb"), "bgr16": ("u2", 3, "bgr"), "16UC3": ("u2", 3, "bgr"),
     "32FC1": ("f4", 1, ""),
-}  # fmt: skip
+}
 _BAYER = {f"bayer_{pattern}8": pattern for pattern in ("rggb", "bggr", "gbrg", "grbg")}
 
 

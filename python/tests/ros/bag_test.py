@@ -158,19 +158,34 @@ def test_topics(bag, capsys):
     assert "/cam/left/image_rect  sensor_msgs/msg/Image  3" in lines and len(lines) == 4
 
 
-@pytest.mark.parametrize(("words", "code", "said"), [
-    (["flow", "BAG", "-o", "f%d.flo"], 2, "choose a topic with --image; topics of type sensor_msgs/msg/Image: "
-     "/cam/left/image_rect, /cam/right/image_rect"),
-    (["flow", "BAG", "-o", "f%d.flo", "--image", "/cam/left/camera_info"], 2, "is of type sensor_msgs/msg/Cam"),
-    (["flow", "BAG", "-o", "f%d.flo", "--image", "/nothing"], 2, "topic /nothing is not in the bag"),
-    (["flow", "BAG", "--image", "/cam/left/image_rect"], 2, "nothing to write"),
-    (["stereo", "BAG", "-o", "d%d.pfm", "--disparities", "-3"], 2, "disparities cannot be -3"),
-    (["stereo", "BAG", "-o", "d%d.pfm", "-m", "nothing"], 2, "nothing"),
-    (["stereo", "BAG", "-o", "d%d.pfm", "--right", "/cam/left/image_rect"], 2, "and --right are the same topic"),
-    (["stereo", "nowhere.mcap", "-o", "d%d.pfm"], 1, "cannot read the bag nowhere.mcap"),
-    (["stereo", "BAG", "--bag", "."], 1, "cannot write the bag ."),
-    (["stereo", "BAG", "--bag", "new.bag"], 2, "its name must not end in .bag"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (
+            ["flow", "BAG", "-o", "f%d.flo"],
+            2,
+            "choose a topic with --image; topics of type sensor_msgs/msg/Image: "
+            "/cam/left/image_rect, /cam/right/image_rect",
+        ),
+        (
+            ["flow", "BAG", "-o", "f%d.flo", "--image", "/cam/left/camera_info"],
+            2,
+            "is of type sensor_msgs/msg/Cam",
+        ),
+        (["flow", "BAG", "-o", "f%d.flo", "--image", "/nothing"], 2, "topic /nothing is not in the bag"),
+        (["flow", "BAG", "--image", "/cam/left/image_rect"], 2, "nothing to write"),
+        (["stereo", "BAG", "-o", "d%d.pfm", "--disparities", "-3"], 2, "disparities cannot be -3"),
+        (["stereo", "BAG", "-o", "d%d.pfm", "-m", "nothing"], 2, "nothing"),
+        (
+            ["stereo", "BAG", "-o", "d%d.pfm", "--right", "/cam/left/image_rect"],
+            2,
+            "and --right are the same topic",
+        ),
+        (["stereo", "nowhere.mcap", "-o", "d%d.pfm"], 1, "cannot read the bag nowhere.mcap"),
+        (["stereo", "BAG", "--bag", "."], 1, "cannot write the bag ."),
+        (["stereo", "BAG", "--bag", "new.bag"], 2, "its name must not end in .bag"),
+    ],
+)
 def test_what_is_refused(bag, tmp_path, monkeypatch, capsys, words, code, said):
     monkeypatch.chdir(tmp_path)
     assert main([str(bag) if word == "BAG" else word for word in words]) == code

@@ -39,13 +39,21 @@ GRAY8 = np.arange(35, dtype=np.uint8).reshape(5, 7)
 COLOR8 = np.arange(105, dtype=np.uint8).reshape(5, 7, 3)
 
 
-@pytest.mark.parametrize(("encoding", "pixels", "channels"), [
-    ("mono8", GRAY8, None), ("8UC1", GRAY8, None),
-    ("rgb8", COLOR8, "rgb"), ("bgr8", COLOR8, "bgr"), ("8UC3", COLOR8, "bgr"),
-    ("rgba8", np.arange(140, dtype=np.uint8).reshape(5, 7, 4), "rgb"),
-    ("mono16", GRAY8.astype(np.uint16) * 500, None), ("16UC1", GRAY8.astype(np.uint16) * 500, None),
-    ("bgr16", COLOR8.astype(np.uint16) * 500, "bgr"), ("32FC1", GRAY8.astype(np.float32) / 7, None),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("encoding", "pixels", "channels"),
+    [
+        ("mono8", GRAY8, None),
+        ("8UC1", GRAY8, None),
+        ("rgb8", COLOR8, "rgb"),
+        ("bgr8", COLOR8, "bgr"),
+        ("8UC3", COLOR8, "bgr"),
+        ("rgba8", np.arange(140, dtype=np.uint8).reshape(5, 7, 4), "rgb"),
+        ("mono16", GRAY8.astype(np.uint16) * 500, None),
+        ("16UC1", GRAY8.astype(np.uint16) * 500, None),
+        ("bgr16", COLOR8.astype(np.uint16) * 500, "bgr"),
+        ("32FC1", GRAY8.astype(np.float32) / 7, None),
+    ],
+)
 @pytest.mark.parametrize("pad", [0, 3, 8])
 @pytest.mark.parametrize("big", [False, True])
 def test_images(messages, encoding, pixels, channels, pad, big):
@@ -184,6 +192,33 @@ def test_calibrations_are_those_of_the_cameras(messages):
     assert np.array_equal(result.disparity.d, expected.d) and result.geometry == plan_of(*infos).geometry
     assert result.colors.shape == (120, 160, 3) and result.colors.dtype == np.uint8
     assert np.abs(result.colors[..., 1] - np.nan_to_num(views.left)).max() <= 0.5
+
+
+@pytest.mark.parametrize("model", ["plumb_bob", "rational_polynomial", "equidistant"])
+def test_rectification_is_that_of_opencv(messages, model):
+    """OpenCV's maps from K, D, R and P, which image_proc uses."""
+    cv2 = pytest.importorskip("cv2")
+    lens = [-0.08, 0.01, 0.0005, -0.0003]
+    d = lens + [0.002, 0.01, -0.003, 0.001] if model == "rational_polynomial" else lens
+    turn = cv2.Rodrigues(np.array([0.02, -0.03, 0.01]))[0]
+    infos = [
+        messages.camera_info(
+            (120, 160), 140.0, cx, 57.0, baseline, d, model, r, k=[128, 0, 79.5, 0, 130, 50, 0, 0, 1]
+        )
+        for cx, baseline, r in ((83.0, 0, turn), (80.0, 0.2, turn.T))
+    ]
+    frames = pf.render_scene("stereo", shape=(120, 160), seed=3).frames
+    views = pf.Rectifier(calibration_of(*infos), plan=plan_of(*infos))(*frames)
+    undistort = cv2.fisheye if model == "equidistant" else cv2
+    for frame, view, info in zip(frames, (views.left, views.right), infos):
+        k, p = np.reshape(info.k, (3, 3)).astype(float), np.reshape(info.p, (3, 4))
+        maps = undistort.initUndistortRectifyMap(
+            k, np.array(d), np.reshape(info.r, (3, 3)), p[:, :3], (160, 120), cv2.CV_32FC1
+        )
+        expected = cv2.remap(frame.astype(np.float32), *maps, cv2.INTER_LINEAR, borderValue=np.nan)
+        both = np.isfinite(view) & np.isfinite(expected)
+        assert both.mean() > 0.8 and np.isfinite(view).mean() - both.mean() < 0.02
+        assert np.abs(view - expected)[both].max() < 2.5 and np.abs(view - expected)[both].mean() < 0.1
 
 
 def test_disparities_depth_and_points(messages, rig):
