@@ -9,7 +9,7 @@ from launch_ros.parameter_descriptions import ParameterValue
 
 ARGUMENTS = {  # name: (default, type of the node's parameter, description)
     "approximate_sync": ("False", bool, "Pair images whose stamps differ slightly."),
-    "use_system_default_qos": ("False", bool, "Subscribe with the middleware's default QoS."),
+    "use_system_default_qos": ("False", bool, "Subscribe reliably instead of best effort."),
     "avoid_point_cloud_padding": ("False", bool, "Points without alignment, of half the size."),
     "use_color": ("True", bool, "Points with colors."),
     "rectify": ("False", bool, "Take image_raw and rectify it by camera_info, instead of image_rect."),

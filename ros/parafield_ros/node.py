@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import array
+import contextlib
 import importlib
 import threading
 import time
@@ -66,7 +67,7 @@ class SolverNode(Node):
     def __init__(self, name: str, task: Any, preset: str) -> None:
         super().__init__(name)
         warnings.showwarning = lambda text, *_, **__: self.get_logger().warning(str(text))
-        self._task, self._make_again = task, True
+        self.broken = False
         self._outputs: list[Any] = []
         self._solver: Any = None
         methods = {method.name: method for method in task.methods()}
@@ -108,7 +109,7 @@ class SolverNode(Node):
         self._reliable = self.fixed(
             "use_system_default_qos",
             False,
-            "Subscribe with the middleware's default QoS instead of that of sensors, which is best effort.",
+            "Subscribe reliably, instead of with the QoS of sensors, which is best effort.",
         )
         self._own, self._options = self._method.parameters, task.options()
         self._values = {}
@@ -117,9 +118,6 @@ class SolverNode(Node):
             self._values[parameter["name"]] = self.declare_parameter(
                 parameter["name"], default, descriptor_of(parameter)
             ).value
-        self._arguments = self._checked(self._values)
-        self.add_on_set_parameters_callback(self._on_parameters)
-
         self.mailbox = Mailbox(waiting)
         self.received = self._solved = self._failed = self._unused = 0
         self._lost_before = 0
@@ -132,7 +130,9 @@ class SolverNode(Node):
         self._thread = threading.Thread(target=self._work, daemon=True)
 
     def start(self) -> None:
-        """Starts the thread that solves."""
+        """Makes the solver and starts the thread that uses it. Raises Error."""
+        self._solver = self._solver_for(self._values)
+        self.add_on_set_parameters_callback(self._on_parameters)
         self._thread.start()
 
     def make_solver(self, arguments: dict[str, Any]) -> Any:
@@ -182,23 +182,22 @@ class SolverNode(Node):
         if self._thread.is_alive():
             self._thread.join()
 
-    def _checked(self, values: dict[str, Any]) -> dict[str, Any]:
-        """The arguments of an estimator with these values of parameters. Raises Error."""
+    def _solver_for(self, values: dict[str, Any]) -> Any:
+        """A solver with these values of the method's parameters and of the options. Raises Error."""
         method = self._method(**{parameter["name"]: values[parameter["name"]] for parameter in self._own})
-        return {
-            "method": method,
-            **{parameter["name"]: values[parameter["name"]] for parameter in self._options},
-        }
+        options = {parameter["name"]: values[parameter["name"]] for parameter in self._options}
+        return self.make_solver({"method": method} | options | self._fixed_arguments)
 
     def _on_parameters(self, changed: list[Any]) -> SetParametersResult:
         values = self._values | {
             parameter.name: parameter.value for parameter in changed if parameter.name in self._values
         }
-        try:
-            self._arguments = self._checked(values)
-        except pf.Error as error:
-            return SetParametersResult(successful=False, reason=str(error))
-        self._values, self._make_again = values, True
+        if values != self._values:
+            try:
+                self._solver = self._solver_for(values)  # the thread takes it for the next images
+            except pf.Error as error:
+                return SetParametersResult(successful=False, reason=str(error))
+        self._values = values
         return SetParametersResult(successful=True)
 
     def _work(self) -> None:
@@ -207,16 +206,13 @@ class SolverNode(Node):
                 self._solve(messages)
         except Exception:
             if self.context.ok():
+                self.broken = True
                 self.get_logger().fatal(traceback.format_exc())
                 self.context.try_shutdown()
 
     def _solve(self, messages: Any) -> None:
-        begin = time.monotonic()
+        begin, solver = time.monotonic(), self._solver
         try:
-            if self._make_again:
-                self._make_again = False
-                self._solver = self.make_solver(self._arguments | self._fixed_arguments)
-            solver = self._solver
             if not self.solve(solver, messages):
                 self._unused += 1
                 return
@@ -277,17 +273,14 @@ def run(kind: type[SolverNode], args: list[str] | None) -> int:
     rclpy.init(args=args)
     try:
         node = kind()
+        node.start()
     except (pf.Error, ParameterException) as error:
         rclpy.logging.get_logger("parafield").fatal(str(error))
         rclpy.try_shutdown()
         return 1
-    node.start()
-    interrupted = False
-    try:
+    with contextlib.suppress(KeyboardInterrupt, ExternalShutdownException):
         rclpy.spin(node)
-    except (KeyboardInterrupt, ExternalShutdownException):
-        interrupted = True
     node.close()
     node.destroy_node()
     rclpy.try_shutdown()
-    return 0 if interrupted else 1
+    return 1 if node.broken else 0

@@ -13,11 +13,19 @@ import parafield as pf
 
 # Encoding: type of a value, values per pixel, order of colors. 8UC3 and 8UC4 are OpenCV's, as in cv_bridge.
 _ENCODINGS = {
-    "mono8": ("u1", 1, ""), "8UC1": ("u1", 1, ""),
-    "rgb8": ("u1", 3, "rgb"), "bgr8": ("u1", 3, "bgr"), "8UC3": ("u1", 3, "bgr"),
-    "rgba8": ("u1", 4, "rgb"), "bgra8": ("u1", 4, "bgr"), "8UC4": ("u1", 4, "bgr"),
-    "mono16": ("u2", 1, ""), "16UC1": ("u2", 1, ""),
-    "rgb16": ("u2", 3, "rgb"), "bgr16": ("u2", 3, "bgr"), "16UC3": ("u2", 3, "bgr"),
+    "mono8": ("u1", 1, ""),
+    "8UC1": ("u1", 1, ""),
+    "rgb8": ("u1", 3, "rgb"),
+    "bgr8": ("u1", 3, "bgr"),
+    "8UC3": ("u1", 3, "bgr"),
+    "rgba8": ("u1", 4, "rgb"),
+    "bgra8": ("u1", 4, "bgr"),
+    "8UC4": ("u1", 4, "bgr"),
+    "mono16": ("u2", 1, ""),
+    "16UC1": ("u2", 1, ""),
+    "rgb16": ("u2", 3, "rgb"),
+    "bgr16": ("u2", 3, "bgr"),
+    "16UC3": ("u2", 3, "bgr"),
     "32FC1": ("f4", 1, ""),
 }
 _BAYER = {f"bayer_{pattern}8": pattern for pattern in ("rggb", "bggr", "gbrg", "grbg")}

@@ -45,6 +45,11 @@ def flow_message(make: Make, header: Any, flow: pf.FlowField, seconds: float | N
     """
     pixels = np.array(flow, np.float32)
     if seconds is not None:
+        if not seconds > 0:
+            raise pf.Error(
+                f"flow per second needs images with later stamps than the ones before; these are {seconds} s"
+                " apart"
+            )
         pixels /= np.float32(seconds)
     pixels[~flow.valid] = np.nan
     return image_message(make, header, pixels, "32FC2")

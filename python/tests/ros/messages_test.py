@@ -310,6 +310,8 @@ def test_flow(messages):
     assert np.allclose(
         np.ndarray((48, 64, 2), np.float32, fast.data.tobytes())[valid], 10 * uv[valid], rtol=1e-5
     )
+    with pytest.raises(pf.Error, match="these are 0 s apart"):
+        flow_message(messages.make, motion.header, motion.flow, 0)
     assert solver(messages.image(frames[0], "mono8", seconds=1)) is None  # a bag starts again
 
 

@@ -206,7 +206,8 @@ def test_detection_and_boxes(ros, monkeypatch):
 def test_parameters(ros):
     talk = ros(StereoNode, {}, disparities=32, preset="accurate", method="icm")
     node = talk.node
-    assert node._arguments["method"] == pf.stereo.Icm.preset("accurate").replace(disparities=32)
+    method = pf.stereo.Icm.preset("accurate")
+    assert node._solver.estimator is None and node._solver._arguments["method"] == method.replace(disparities=32)
     described = node.describe_parameter("disparities")
     expected = next(entry for entry in pf.stereo.Icm.parameters if entry["name"] == "disparities")
     assert described.description.startswith(expected["help"])
@@ -215,13 +216,13 @@ def test_parameters(ros):
         expected["max"],
     )
     assert node.set_parameters([Parameter("disparities", value=48)])[0].successful
-    assert node._arguments["method"].disparities == 48
+    assert node._solver._arguments["method"].disparities == 48
     refused = node.set_parameters([Parameter("disparities", value=-5)])[0]
     assert not refused.successful and refused.reason
     refused = node.set_parameters([Parameter("data", value="nothing")])[0]
     assert not refused.successful and "data cannot be nothing" in refused.reason
     assert not node.set_parameters([Parameter("preset", value="fast")])[0].successful
-    assert node._arguments["method"].disparities == 48
+    assert node._solver._arguments["method"].disparities == 48
 
 
 def test_every_parameter_has_a_descriptor():
@@ -282,6 +283,7 @@ def test_wrong_messages_are_reported(ros, rig):
         ("stereo", "disparities:=-5", "disparities"),
         ("stereo", "disparities:=many", "disparities"),
         ("flow", "method:=nothing", "method cannot be 'nothing'"),
+        ("flow", "device:=nothing", "device"),
         ("detect", "queue_size:=0", "queue_size and max_waiting must be 1 or more"),
     ],
 )
