@@ -152,6 +152,60 @@ def test_flow_and_detection(bag, tmp_path, capsys):
     assert capsys.readouterr() == ("", "")
 
 
+def test_a_bag_of_ros_1(rig, messages, tmp_path):
+    from rosbags.rosbag1 import Writer
+    from rosbags.typesys import Stores, get_typestore
+
+    store = get_typestore(Stores.ROS1_NOETIC)
+    types = store.types
+
+    def write(writer, topic, kind, **fields):
+        if topic not in connections:
+            connections[topic] = writer.add_connection(topic, kind, typestore=store)
+        time = types["builtin_interfaces/msg/Time"](sec=10, nanosec=0)
+        header = types["std_msgs/msg/Header"](seq=0, stamp=time, frame_id="camera")
+        message = types[kind](header=header, **fields)
+        writer.write(connections[topic], 10**10, store.serialize_ros1(message, kind))
+
+    connections, path = {}, tmp_path / "old.bag"
+    with Writer(path) as writer:
+        for side in ("left", "right"):
+            info, image = vars(getattr(rig, f"{side}_info")).copy(), vars(getattr(rig, side)).copy()
+            for fields in (info, image):
+                del fields["kind"], fields["header"]
+            for name in "dkrp":
+                info[name.upper()] = np.array(info.pop(name), np.float64)
+            info["roi"] = types["sensor_msgs/msg/RegionOfInterest"](**vars(info["roi"]))
+            image["data"] = np.frombuffer(image["data"], np.uint8)
+            write(writer, f"/{side}/camera_info", "sensor_msgs/msg/CameraInfo", **info)
+            write(writer, f"/{side}/image_rect", "sensor_msgs/msg/Image", **image)
+    assert main(["stereo", str(path), "--bag", str(tmp_path / "new"), "--preset", "fast", "-q"]) == 0
+    expected = StereoSolver(preset="fast")(rig.left, rig.right, rig.left_info, rig.right_info)
+    with BagReader(tmp_path / "new") as reader:
+        ((_, _, message),) = reader.messages(["/disparity"])
+    valid = expected.disparity.valid
+    assert np.array_equal(picture_of(message.image).pixels[valid], expected.disparity.d[valid])
+
+
+@pytest.mark.parametrize("mode", ["MESSAGE", "FILE"])
+def test_compressed_bags(messages, tmp_path, mode):
+    from rosbags.rosbag2 import CompressionFormat, CompressionMode, Writer
+    from rosbags.typesys import Stores, get_typestore
+
+    store, kind = get_typestore(Stores.ROS2_HUMBLE), "sensor_msgs/msg/Image"
+    types = SimpleNamespace(make=lambda name, /, **fields: store.types[name](**fields))
+    frames = pf.render_scene("layers", shape=(48, 64), frames=2).frames
+    writer = Writer(tmp_path / "small", version=8)
+    writer.set_compression(CompressionMode[mode], CompressionFormat.ZSTD)
+    with writer:
+        connection = writer.add_connection("/image", kind, typestore=store)
+        for i, frame in enumerate(frames):
+            message = real(types, messages.image(frame, "mono8", i))
+            writer.write(connection, i, store.serialize_cdr(message, kind))
+    assert main(["flow", str(tmp_path / "small"), "-q", "-o", str(tmp_path / "f%d.flo")]) == 0
+    assert np.array_equal(pf.read_flow(tmp_path / "f0.flo").u, pf.estimate_flow(*frames).u)
+
+
 def test_topics(bag, capsys):
     assert main(["topics", str(bag)]) == 0
     lines = capsys.readouterr().out.splitlines()
