@@ -34,9 +34,18 @@ _DONE, _FAILED, _WRONG_WORDS, _INTERRUPTED = 0, 1, 2, 130
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs the command and returns its exit code."""
-    warnings.showwarning = lambda text, *_, **__: sys.stderr.write(f"parafield-bag: note: {text}\n")
+    with warnings.catch_warnings():
+        warnings.showwarning = _note
+        return _run(list(sys.argv[1:] if arguments is None else arguments))
+
+
+def _note(message: Warning | str, *_: Any, **__: Any) -> None:
+    sys.stderr.write(f"parafield-bag: note: {message}\n")
+
+
+def _run(arguments: list[str]) -> int:
     try:
-        options, parameters = parse(list(sys.argv[1:] if arguments is None else arguments))
+        options, parameters = parse(arguments)
         with BagReader(options.bag_in) as bag:
             if options.task == "topics":
                 for name, (kind, count) in bag.topics.items():
