@@ -52,7 +52,7 @@ def _run(arguments: list[str]) -> int:
                     print(f"{name}  {kind}  {count}")
                 return _DONE
             with contextlib.ExitStack() as stack:
-                counts = _Run(bag, options, parameters, stack).run()
+                counts = _Job(bag, options, parameters, stack).run()
         if not options.quiet:
             sys.stderr.write(f"parafield-bag: {counts}\n")
         return _DONE
@@ -69,8 +69,8 @@ def _run(arguments: list[str]) -> int:
         return _FAILED
 
 
-class _Run:
-    """One run: images of a bag go through a solver to files and to a new bag."""
+class _Job:
+    """One job: images of a bag go through a solver to files and to a new bag."""
 
     def __init__(
         self,
