@@ -65,8 +65,8 @@ class Lent {
   std::vector<Entry> entries_;
 };
 
-/// The pool of streams or events, whose kind is the device, or of pinned blocks (void*), whose kind is the size
-/// in bytes. It lives until the process ends, because images may be destroyed at exit.
+/// The pool of streams or events, whose kind is the device, or of pinned blocks (void*), whose kind is the
+/// size in bytes. It lives until the process ends, because images may be destroyed at exit.
 template <class Thing>
 Lent<Thing>& lent() {
   static auto& pool = *new Lent<Thing>;
