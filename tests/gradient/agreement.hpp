@@ -2,10 +2,10 @@
 #pragma once
 // Lucas-Kanade against its oracle: the same equations in float and in float64.
 //
-// Rounding alone separates the two, about 1e-7 px where the window determines the flow well. Elsewhere each
-// iteration multiplies the difference, and a match that only one of them sees outside the frame has weight 1
-// in one and 0 in the other. So flow is compared at pixels with a large smaller eigenvalue, and validity and
-// confidence wherever the flow agrees.
+// Rounding separates the two by about 1e-7 px where the window determines the flow well. Elsewhere each
+// iteration multiplies the difference, and a match that only one of the two sees outside the frame has weight
+// 1 in one and 0 in the other. Therefore flow is compared at pixels with a large smaller eigenvalue, and
+// validity and confidence wherever the flow agrees.
 #include <gtest/gtest.h>
 
 #include "oracle/lucas_kanade.hpp"

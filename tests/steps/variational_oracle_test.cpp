@@ -82,7 +82,8 @@ TEST_P(RefinementOracle, AgreesWithOtherParameters) {
       }
 }
 
-/// The median is rounded to 1/256 px, and where weights are nearly halved it may take the next sample.
+/// The median is rounded to 1/256 px, and if half of the weight is nearly reached it may take the next
+/// sample.
 TEST_P(RefinementOracle, AgreesWithMedians) {
   for (const int warps : {1, 2, 3})
     for (const int between : {1, 2})
