@@ -23,24 +23,24 @@ using Path = std::filesystem::path;
 
 const char* const camera_doc = R"(A camera: focal lengths and principal point, px, and lens distortion.
 
-`distortion` has 4, 5 or 8 coefficients, as in OpenCV: k1, k2, p1, p2, k3, k4, k5, k6; missing ones are 0. With
-`fisheye`, it has 4, as in OpenCV's fisheye model: k1, k2, k3, k4. The center of the first pixel is at
+`distortion` has 4, 5 or 8 coefficients, as in OpenCV: k1, k2, p1, p2, k3, k4, k5, k6; missing ones are 0.
+With `fisheye`, it has 4, as in OpenCV's fisheye model: k1, k2, k3, k4. The center of the first pixel is at
 (0, 0).)";
 
 const char* const calibration_doc =
     R"(Calibration of a stereo camera, as OpenCV's stereoCalibrate computes it.
 
 A point at X in the left camera's coordinates is at R X + T in the right camera's. `rotation` is R, 3 x 3, and
-`translation` is T, 3 values, in any unit; baseline, depths and points have the same unit. `shape` is the height
-and width of the images that were calibrated. `rectified` means that the images are rectified already, like
-Middlebury's. read_calibration reads files. Values are checked where the calibration is used.)";
+`translation` is T, 3 values, in any unit; baseline, depths and points have the same unit. `shape` is the
+height and width of the images that were calibrated. `rectified` means that the images are rectified already,
+like Middlebury's. read_calibration reads files. Values are checked where the calibration is used.)";
 
 const char* const from_opencv_doc = R"(Makes a calibration from arrays, with OpenCV's names.
 
-K1 and K2 are 3 x 3 matrices. D1 and D2 have 4, 5 or 8 distortion coefficients (or 12 or 14, if those after the
-eighth are 0), or 4 of `cv2.fisheye` with `fisheye=True`. By default, 4 coefficients in a column are taken for
-fisheye lenses and 4 in a row for perspective ones, with a PairWarning. R is 3 x 3, and T has 3 values. `shape` is
-(height, width), whereas OpenCV has (width, height).)";
+K1 and K2 are 3 x 3 matrices. D1 and D2 have 4, 5 or 8 distortion coefficients (or 12 or 14, if those after
+the eighth are 0), or 4 of `cv2.fisheye` with `fisheye=True`. By default, 4 coefficients in a column are taken
+for fisheye lenses and 4 in a row for perspective ones, with a PairWarning. R is 3 x 3, and T has 3 values.
+`shape` is (height, width), whereas OpenCV has (width, height).)";
 
 /// Reads the values of an argument, row by row. Throws Error(invalid_argument) unless their number is one of
 /// `counts`.
