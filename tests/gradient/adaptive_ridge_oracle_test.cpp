@@ -8,25 +8,21 @@
 #include "oracle/adaptive_ridge.hpp"
 #include "random_method.hpp"
 #include "tasks/on_device.hpp"
+#include "tolerance.hpp"
 
 namespace parafield {
 namespace {
 
 using AdaptiveRidgeOracleTest = OnDevice;
 
-/// Differences from the oracle that are accepted, px.
-struct RidgeTolerance {
-  double median, percentile99, largest;
-};
-
 /// Float and float64 differ by about 1e-7 px where the window determines the flow. At a few pixels they
 /// differ by more, and each iteration passes the difference on: without noise, the residual that sets the
 /// shrinkage consists of rounding errors, and a match at the frame's border may lie inside for one and
 /// outside for the other.
-constexpr RidgeTolerance after_one_iteration{5e-6, 5e-5, 3e-4}, after_all{2e-4, 1e-3, 2e-3};
+constexpr Tolerance after_one_iteration{5e-6, 5e-5, 3e-4}, after_all{2e-4, 1e-3, 2e-3};
 
 void expect_ridge_agreement(const FlowField& flow, const oracle::AdaptiveRidgeResult& expected,
-                            const AdaptiveRidge& method, RidgeTolerance tolerance) {
+                            const AdaptiveRidge& method, Tolerance tolerance) {
   const Size size = expected.flow.u.size;
   ASSERT_EQ(flow.size(), size);
   std::vector<double> differences;
@@ -45,17 +41,11 @@ void expect_ridge_agreement(const FlowField& flow, const oracle::AdaptiveRidgeRe
         EXPECT_EQ(flow.valid(x, y), expected.valid(x, y)) << "at " << x << ", " << y;
       }
     }
-  std::sort(differences.begin(), differences.end());
-  const auto at = [&](double share) {
-    return differences[std::size_t(share * double(differences.size() - 1))];
-  };
-  EXPECT_LE(at(0.5), tolerance.median);
-  EXPECT_LE(at(0.99), tolerance.percentile99);
-  EXPECT_LE(at(1), tolerance.largest);
+  expect_within(differences, tolerance);
 }
 
 void expect_ridge_agreement(const std::vector<Image<float>>& images, AdaptiveRidge method,
-                            const Device& device, RidgeTolerance tolerance) {
+                            const Device& device, Tolerance tolerance) {
   method.matches = UseOfMatches::never;  // these have tests of their own
   method.sharpen = Sharpen::none;        // so has this: it rounds
   method.refinement.refine = 0;          // and this
