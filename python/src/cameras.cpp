@@ -90,12 +90,12 @@ nb::object array_of(const double* values, const std::vector<std::size_t>& shape)
 nb::object matrix_of(const std::array<double, 9>& values) { return array_of(values.data(), {3, 3}); }
 
 /// Everything that must be equal for two values to be equal: the arguments of the class's constructor.
-nb::tuple state_of(const CalibratedCamera& camera) {
+nb::tuple arguments_of(const CalibratedCamera& camera) {
   return nb::make_tuple(camera.fx, camera.fy, camera.cx, camera.cy,
                         nb::tuple(nb::cast(values_of(camera.distortion))),
                         camera.distortion.model == LensModel::fisheye);
 }
-nb::tuple state_of(const StereoCalibration& c) {
+nb::tuple arguments_of(const StereoCalibration& c) {
   const auto list = [](const auto& values) {
     return nb::tuple(nb::cast(std::vector<double>(values.begin(), values.end())));
   };
@@ -106,10 +106,10 @@ nb::tuple state_of(const StereoCalibration& c) {
 /// Makes objects of the class comparable, hashable and picklable.
 template <class Value>
 void bind_value(nb::class_<Value>& type) {
-  bind_comparison(type, [](const Value& self) { return state_of(self); });
+  bind_comparison(type, [](const Value& self) { return arguments_of(self); });
   type.def(
       "__reduce__",
-      [](nb::handle self) { return nb::make_tuple(self.type(), state_of(nb::cast<const Value&>(self))); },
+      [](nb::handle self) { return nb::make_tuple(self.type(), arguments_of(nb::cast<const Value&>(self))); },
       nb::sig("def __reduce__(self) -> tuple[type, tuple[typing.Any, ...]]"));
 }
 
