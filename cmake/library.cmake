@@ -14,8 +14,8 @@ else()
   list(FILTER sources EXCLUDE REGEX "/src/core/cuda/(runtime|backend|recording)\\.cpp$")
 endif()
 
-# What every file of the library is compiled with, and every test: results have the same bits on all devices
-# only so.
+# Options of every file of the library and of every test. Without them, results would not have the same bits on
+# all devices.
 add_library(parafield_build INTERFACE)
 target_include_directories(parafield_build INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)

@@ -10,7 +10,7 @@
 #include "core/cpu/instruction_set.hpp"
 #include "parafield/device.hpp"
 
-/// What every result is compared on: each build of the CPU loops, and CUDA.
+/// A target on which every result is compared: a build of the CPU loops, or CUDA.
 namespace parafield {
 
 #ifdef PARAFIELD_SANITIZED
@@ -46,7 +46,8 @@ inline std::string why_not(const Target& target) {
   return "";
 }
 
-/// The one that the others are compared with: all give the same, so the CPU's fastest (v2 lacks a fused multiply-add).
+/// The target that the others are compared with. All give the same bits, so it is the CPU's fastest (v2 lacks
+/// a fused multiply-add).
 inline Target reference_target() {
   Target best = targets().front();
   for (const Target& target : targets())

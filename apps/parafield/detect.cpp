@@ -15,7 +15,7 @@ void check_words(const DetectOptions& options) {
   if (options.energy != "none") throw UsageError("--energy needs two frames, not a series");
 }
 
-/// Pushes the frames one by one, times each, and writes masks and overlays. After an error, those before it
+/// Pushes the frames one by one, times each, and writes masks and overlays. After an error, earlier files
 /// stay.
 Times detect_series(const DetectOptions& options, const DetectionMethod& method, const Device& device,
                     Findings& findings) {

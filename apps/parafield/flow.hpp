@@ -29,7 +29,7 @@ class FlowSequence {
 
   InputFrames source;
   FlowEstimator estimator;
-  /// The frames from the one on that the next flow to take belongs to.
+  /// The frames, starting with the one that the next flow belongs to.
   std::deque<InputFrame> frames;
 
  private:

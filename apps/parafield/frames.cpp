@@ -15,13 +15,6 @@
 namespace parafield::command {
 namespace {
 
-int bytes_per_value(PixelFormat format) { return bytes_per_pixel(format) / channels(format); }
-
-const char* depth_text(PixelFormat format) {
-  const int bytes = bytes_per_value(format);
-  return bytes == 1 ? "8-bit" : bytes == 2 ? "16-bit" : "float";
-}
-
 /// Clears the pixels of `known` that `other` lacks.
 void take_away(KnownPixels& known, KnownPixels other) {
   if (!other) return;

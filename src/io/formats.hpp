@@ -28,7 +28,7 @@ struct Format {
   const char *name, *kind;
   bool (*starts)(ByteSpan bytes);                   ///< whether bytes are the start of such a file
   FrameBuffer (*decode)(ByteSpan bytes) = nullptr;  ///< of a format whose files hold one image
-  /// What is unusual about a file that was decoded; empty if nothing is.
+  /// A note on what is unusual about a decoded file; empty if nothing is.
   std::string (*note)(ByteSpan bytes) = nullptr;
 };
 /// The format of a content; null if it is unknown.

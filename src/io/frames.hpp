@@ -25,7 +25,7 @@ class PARAFIELD_API FrameStream {
   bool next(FrameBuffer& frame);
   Content content() const { return content_; }             ///< content of the last frame
   double rate() const { return y4m_ ? y4m_->rate() : 0; }  ///< frames per second; 0 = unknown
-  /// What is unusual about the file, such as a missing end marker; empty if nothing is.
+  /// A note on what is unusual about the file, such as a missing end marker; empty if nothing is.
   const std::string& note() const { return note_; }
   /// Returns the first frame. Throws Error(format) if there is none or if anything follows it.
   FrameBuffer only();

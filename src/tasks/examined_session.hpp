@@ -106,7 +106,7 @@ class ExaminedFrames final : public ExaminedSession<Task> {
     if (before.complete) result = before.complete;
     state_ = pipelined_ ? before.state : own;
     if (pair == FramesState::cut && frames_ == 2) {
-      // What the method has learned belongs to the old scene. The cut's own result is completed first.
+      // The method has learned the old scene. The cut's own result is completed first.
       if (pipelined_) pending_.complete = session_->finish();
       session_->reset();
       session_->push(frame, nullptr);

@@ -19,7 +19,7 @@ constexpr int samples_along = 4;
 /// Correlation of related frames. Unrelated frames reach 0.23, pairs with ground truth at least 0.5; see
 /// tests/tasks/frames_state_test.cpp.
 constexpr float related = 0.35f;
-/// Correlation of adjacent pixels of texture. That of noise is below 0.05, that of scenes above 0.25.
+/// Correlation of adjacent pixels of texture. Noise has less than 0.05, scenes more than 0.25.
 constexpr float textured = 0.15f;
 /// Least contrast of a scene, 0..255, in the means and at full resolution. Noise may be smooth, too, after it
 /// was filtered or compressed, but then it is weaker.
@@ -112,7 +112,7 @@ Image<float> means_of(const Frame& frame, int x0, int y0, Size size, int factor)
   return means;
 }
 
-/// Removes bars along the borders, such as those of a film: rows and columns that are constant in both
+/// Removes bars along the borders, as in films: rows and columns that are constant in both
 /// images. Their edges would correlate.
 void crop_bars(View<const float>& a, View<const float>& b) {
   constexpr float constant = 3;  // 0..255

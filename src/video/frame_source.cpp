@@ -256,7 +256,7 @@ struct FrameSource::Impl {
     return false;
   }
 
-  /// Moves the input's notes to those of the source.
+  /// Moves the input's notes to the source's notes.
   void collect() {
     for (std::string& note : input->take_notes()) notes.push_back(std::move(note));
   }

@@ -223,7 +223,7 @@ TEST_F(SequenceCommand, ADamagedPictureAnywhereLosesNothingThatIsDone) {
     run_both({"detect"}, "m%d.png", 1, done, missing);
     run_both({"clouds", "--csv", path("t.csv")}, "c%d.flo", 1, done, missing);
   }
-  // Without the damaged frame, the flow of a pair is that of the pair alone.
+  // Pairs without the damaged frame have the same flow as when they are solved alone.
   Words files = frames;
   files[2] = path("bad0.png");
   run_well(join({"flow", "-o", path("f%d.flo"), "--skip-damaged", "-q"}, files));

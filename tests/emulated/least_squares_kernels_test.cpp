@@ -25,7 +25,7 @@ struct Plane {
   }
 };
 
-/// Flow, and where it is to be trusted.
+/// Flow and its validity.
 struct Solution {
   Plane<float> u, v, confidence;
   Plane<unsigned char> valid;
@@ -39,7 +39,7 @@ struct Solution {
   }
 };
 
-/// Random frames, of which the second is about the first, moved by 1 px, and random flow.
+/// Two random frames, the second about equal to the first moved by 1 px, and random flow.
 struct Problem {
   Size size;
   LeastSquares p;

@@ -257,7 +257,7 @@ TEST_F(NetCdf, MissingValuesInAnyForm) {
   expect_same(of(short_type, {1, 2, 3, 4, -32767, 6, 7, 8, 9}, {{"_FillValue", Numbers{9}}}),
               {1, 2, 3, 4, -32767, 6, 7, 8, nan});
   EXPECT_EQ(of(byte_type, {1, 2, 3, 4, -127, 6, 7, 8, 9}, {})[4], -127);
-  // A limit of the unpacked values' type is one of unpacked values.
+  // A valid limit of the unpacked type applies to unpacked values.
   const Attribute scale{"scale_factor", Numbers{0.5}}, offset{"add_offset", Numbers{10}};
   const Numbers stored = {0, 1, 2, 3, 100, 5, 6, 7, 8};
   expect_same(of(short_type, stored, {scale, offset, {"valid_range", Numbers{10, 20}, double_type}}),

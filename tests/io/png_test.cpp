@@ -13,8 +13,7 @@ namespace {
 
 unsigned value_at(const FrameBuffer& frame, int x, int y, int channel) {
   const int index = x * channels(frame.format()) + channel;
-  if (bytes_per_pixel(frame.format()) == 2 * channels(frame.format()))
-    return static_cast<const std::uint16_t*>(frame.row(y))[index];
+  if (bytes_per_value(frame.format()) == 2) return static_cast<const std::uint16_t*>(frame.row(y))[index];
   return static_cast<const std::uint8_t*>(frame.row(y))[index];
 }
 

@@ -49,7 +49,7 @@ TEST(VideoDamage, ACutVideoGivesItsFirstFrames) {
       const std::size_t count = bytes.size() * i / 60 + i % 3;
       write_bytes(cut, {bytes.begin(), bytes.begin() + std::ptrdiff_t(count)});
       const Video video = read_video(cut, {.threads = int(i % 3)});
-      // Only of a stream, which may begin and end anywhere, is it unknown that it was cut.
+      // Only for a stream, which may begin and end anywhere, a cut cannot be detected.
       if (path.ends_with(".ts"))
         EXPECT_TRUE(!video.error.empty() || !video.frames.empty());
       else

@@ -146,7 +146,7 @@ TEST(VideoFiles, RangesAndMatricesOfTheFileHold) {
   EXPECT_NEAR(static_cast<const std::uint16_t*>(gray.frames[0].frame.row(24))[32] / 257.0, 74, 1);
 }
 
-/// Puts a display matrix into an MP4 file: a and b are x' and y' of the stored x, c and d those of y.
+/// Puts a display matrix into an MP4 file: a and b are x' and y' for the stored x, c and d for the stored y.
 void turn_file(const std::filesystem::path& path, int a, int b, int c, int d) {
   std::vector<std::uint8_t> bytes = bytes_in(path);
   const std::string type = "tkhd";

@@ -19,7 +19,8 @@ Function* function_of(void* library, const char* name) {
   return reinterpret_cast<Function*>(::dlsym(library, name));
 }
 
-/// Returns "GPU-" and the UUID of a CUDA device, as NVML writes it, or "" if CUDA's driver does not report it.
+/// Returns "GPU-" and the UUID of a CUDA device, as NVML writes it, or "" if CUDA's driver does not report
+/// it.
 std::string gpu_identifier(int index) {
   void* const library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (!library) return {};

@@ -49,10 +49,10 @@ constexpr std::array<std::string_view, 3> names_of(Sharpen) { return {"none", "o
 ///
 /// Coarse-to-fine estimation loses objects that move far for their size. Therefore both frames are then also
 /// matched over any distance, forward and backward (FeatureMatching). With `matches` = automatic, matching
-/// first goes down only to a quarter of the size. The flow has missed a seed there if the seed's match comes
-/// back within 1.5 px, is more than 2 px from the flow (8 px of the frame), and costs less than 4 / 5 of what
-/// the flow costs at the best of its nine nearest pixels, and if the flow does not leave the frame. If at
-/// least 1 of 250 seeds are missed, and always with `matches` = always, these steps follow:
+/// is first done only down to a quarter of the size. The flow has missed a seed there if the seed's match
+/// comes back within 1.5 px, is more than 2 px from the flow (8 px of the frame), and costs less than 4 / 5
+/// of what the flow costs at the best of its nine nearest pixels, and if the flow does not leave the frame.
+/// If at least 1 of 250 seeds are missed, and always with `matches` = always, these steps follow:
 ///   6. An ambiguous match takes the flow at its seed, as in repeated structure: one where the flow is a good
 ///      match, too, and the match costs no less than 4 / 5 of it. So does a match that differs by at most 1.5
 ///      px from the flow, and a seed whose match did not pass the check, if the flow is a very good match. A

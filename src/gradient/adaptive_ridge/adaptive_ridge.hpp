@@ -206,8 +206,8 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
     if (is_spaced()) enlarge_flow(backend_, flows_[0], result);
   }
 
-  /// What `descend` uses: number of middle frames, iterations per level, spacing of the solutions, and memory
-  /// for normal equations.
+  /// Settings of `descend`: number of middle frames, iterations per level, spacing of the solutions, and
+  /// memory for normal equations.
   struct Pass {
     int frames, iterations, spacing;
     const NormalPlanes& normal;
