@@ -3,7 +3,8 @@
 add_test(NAME CInterface.ExportedSymbols COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM}
   -DLIBRARY=$<TARGET_FILE:parafield_shared> -DINTERFACE=${CMAKE_CURRENT_SOURCE_DIR}/c/interface.txt
   -P ${CMAKE_CURRENT_SOURCE_DIR}/c/exported_symbols.cmake)
-foreach(program c:examples/three_tasks.c python:examples/flow.py rust:examples/flow.rs opencv:tests/c/opencv_program.cpp)
+foreach(program c:examples/three_tasks.c python:examples/flow.py rust:examples/flow.rs
+    csharp:examples/Flow.cs opencv:tests/c/opencv_program.cpp)
   string(REPLACE ":" ";" program ${program})
   list(POP_FRONT program language)
   add_test(NAME CInterface.Program.${language}

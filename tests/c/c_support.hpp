@@ -57,6 +57,8 @@ parafield_field c_field(Field& field) {
   result.size = sizeof result;
   result.width = field.size().width;
   result.height = field.size().height;
+  result.memory = int(field.memory().kind);
+  result.device = field.memory().device;
   if constexpr (requires { field.u; }) {
     result.u = c_plane(field.u);
     result.v = c_plane(field.v);

@@ -452,6 +452,69 @@ TEST_F(CEstimators, RefuseFramesAndFields) {
   EXPECT_INVALID(parafield_solve(plain, input, &output), "valid plane");
 }
 
+TEST_F(CEstimators, WorkInTheMemoryOfADevice) {
+  if (!why_no_cuda().empty()) GTEST_SKIP() << why_no_cuda();
+  const COptions options = {{"method", "lucas-kanade"}, {"device", "cuda:0"}, {"pipelined", "true"}};
+  FlowEstimator expected(LucasKanade{}, c_size, {.device = Device::cpu()});
+  const FlowField right = expected(scene.frames[0], scene.frames[1]).to({});
+  const FrameBuffer frames[] = {scene.frames[0].to(Memory::cuda()), scene.frames[1].to(Memory::cuda())};
+  CEstimator estimator(PARAFIELD_FLOW, c_size, options);
+  void* stream = nullptr;
+  ASSERT_CALL(parafield_stream(estimator, &stream));
+  EXPECT_NE(stream, nullptr);
+  EXPECT_CALL(parafield_wait_for("cuda:0", stream, stream));
+  for (const Memory memory : {Memory::cuda(), Memory::pinned(), Memory::host()}) {
+    FlowField result(c_size, memory);
+    const parafield_field there = c_field(result);
+    const bool on_device = !memory.on_host();
+    CInput input({on_device ? frames[0] : scene.frames[0], on_device ? frames[1] : scene.frames[1]});
+    EXPECT_CALL(parafield_solve(estimator, input, &there));
+    EXPECT_CALL(parafield_synchronize(estimator));
+    EXPECT_TRUE(same_planes(result.to({}), right));
+    FlowField pushed[] = {FlowField(c_size, memory), FlowField(c_size, memory)};
+    int32_t complete = -1;
+    EXPECT_CALL(parafield_reset(estimator));
+    for (int i = 0; i < 2; ++i) {
+      const parafield_field to = c_field(pushed[i]);
+      EXPECT_CALL(parafield_push(estimator, &input.frames[std::size_t(i)], &to, &complete));
+      EXPECT_EQ(complete, 0);
+    }
+    EXPECT_CALL(parafield_finish(estimator, &complete));
+    EXPECT_EQ(complete, 1);
+    EXPECT_CALL(parafield_synchronize(estimator));
+    EXPECT_TRUE(same_planes(pushed[1].to({}), right));
+    EXPECT_CALL(parafield_reset(estimator));
+    if (on_device) {
+      EXPECT_INVALID(parafield_solve(estimator, input, &output), "results are where the frames are");
+    }
+  }
+  const parafield_settings settings = {.size = sizeof settings,
+                                       .task = PARAFIELD_DETECTION,
+                                       .width = c_size.width,
+                                       .height = c_size.height,
+                                       .option_count = 0,
+                                       .options = nullptr,
+                                       .stream = stream,
+                                       .progress = nullptr,
+                                       .progress_data = nullptr,
+                                       .region = nullptr,
+                                       .region_pitch = 0};
+  CEstimator detector(settings);  // on the flow's stream; the default device is the GPU
+  MotionMask mask(c_size, Memory::cuda());
+  const parafield_field masks = c_field(mask);
+  CInput input({frames[0], frames[1]});
+  EXPECT_CALL(parafield_solve(detector, input, &masks));
+  EXPECT_CALL(parafield_synchronize(detector));
+  std::size_t boxes = 0, on_host = 0, tracks = 0;
+  EXPECT_CALL(parafield_find_boxes(&masks, 1, nullptr, 0, &boxes));
+  MotionMask copy = mask.to({});
+  const parafield_field copies = c_field(copy);
+  EXPECT_CALL(parafield_find_boxes(&copies, 1, nullptr, 0, &on_host));
+  EXPECT_EQ(boxes, on_host);
+  EXPECT_CALL(parafield_find_tracks(&input.frames[0], &input.frames[1], nullptr, 0, nullptr, 0, &tracks));
+  EXPECT_GT(tracks, 0u);
+}
+
 TEST_F(CEstimators, MarkWhereFramesAreNotFinite) {
   Image<float> frames[2] = {Image<float>(c_size), Image<float>(c_size)};
   for (int i = 0; i < 2; ++i)
