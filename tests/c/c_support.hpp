@@ -13,8 +13,8 @@
 namespace parafield {
 
 /// The call succeeds; otherwise its error is shown.
-#define EXPECT_CALL(call) EXPECT_EQ(call, PARAFIELD_OK) << parafield_error_text()
-#define ASSERT_CALL(call) ASSERT_EQ(call, PARAFIELD_OK) << parafield_error_text()
+#define EXPECT_OK(call) EXPECT_EQ(call, PARAFIELD_OK) << parafield_error_text()
+#define ASSERT_OK(call) ASSERT_EQ(call, PARAFIELD_OK) << parafield_error_text()
 /// The call fails with this code, and its text contains `part`.
 #define EXPECT_FAILS(call, code, part)                                    \
   {                                                                       \
@@ -87,14 +87,12 @@ struct CEstimator {
 
   CEstimator(int task, Size size, const COptions& options) {
     const parafield_settings settings = c_settings(task, size, options);
-    EXPECT_CALL(parafield_create(&settings, &handle));
+    EXPECT_OK(parafield_create(&settings, &handle));
   }
-  explicit CEstimator(const parafield_settings& settings) {
-    EXPECT_CALL(parafield_create(&settings, &handle));
-  }
+  explicit CEstimator(const parafield_settings& settings) { EXPECT_OK(parafield_create(&settings, &handle)); }
   CEstimator(const CEstimator&) = delete;
   CEstimator& operator=(const CEstimator&) = delete;
-  ~CEstimator() { EXPECT_CALL(parafield_destroy(handle)); }
+  ~CEstimator() { EXPECT_OK(parafield_destroy(handle)); }
   operator parafield_estimator*() const { return handle; }
 };
 
@@ -119,7 +117,7 @@ struct CInput {
 inline std::string state_of(parafield_estimator* estimator) {
   std::string text(10000, '?');
   std::size_t length = 0;
-  EXPECT_CALL(parafield_state(estimator, text.data(), text.size(), &length));
+  EXPECT_OK(parafield_state(estimator, text.data(), text.size(), &length));
   text.resize(length);
   return text;
 }

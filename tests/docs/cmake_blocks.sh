@@ -8,7 +8,7 @@ source=$1 build=$2
 shift 2
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-for component in headers static video_static library shared; do
+for component in headers static video_static library shared video_library video_shared; do
   cmake --install "$build" --prefix "$folder/prefix" --component $component >/dev/null
 done
 for each in "$@"; do
