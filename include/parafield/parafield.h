@@ -6,12 +6,12 @@
 #include "parafield/export.hpp"
 
 /* The C interface of libparafield.so: optical flow, stereo, motion detection and heights of clouds for
- * programs in any language. Functions, structs and constants are only added to: what is here keeps its name,
- * layout and meaning. docs/c.md has examples.
+ * programs in any language. Later versions only add to it: functions, structs and constants keep their
+ * names, layouts and meanings. docs/c.md has examples.
  *
  * Errors. A function that can fail returns PARAFIELD_OK or the code of an error, and parafield_error_text()
  * then returns one line that names the value and the allowed range. A call that fails because of its
- * arguments changes nothing. No C++ exception leaves the library.
+ * arguments does not change the estimator. No C++ exception leaves the library.
  *
  * Threads. Any number of threads may call the functions. One estimator, or one parafield_heights, may be
  * used by one thread at a time: a call that finds it in use returns PARAFIELD_INVALID_ARGUMENT. Only
@@ -73,8 +73,9 @@ enum {
 };
 
 /* An image, which is only read. If it is in the memory of a CUDA device, the call returns before the device
- * has read it: it must stay unchanged until parafield_synchronize, or until the estimator's stream has got
- * there. A NaN pixel has no weight, and the result there is not valid. */
+ * has read it: it must stay unchanged until parafield_synchronize returns, or until work runs that was
+ * submitted to the estimator's stream after the call. A NaN pixel has no weight, and the result there is not
+ * valid. */
 typedef struct parafield_frame {
   size_t size;      /* sizeof(parafield_frame) */
   const void* data; /* the upper left pixel */
@@ -185,17 +186,18 @@ typedef struct parafield_box {
 } parafield_box;
 
 /* Solves one task by one method for frames of one size on one device. It allocates in its first calls only.
- */
+ * */
 typedef struct parafield_estimator parafield_estimator;
 
 /* Averages heights of cloud tops along their motion. */
 typedef struct parafield_heights parafield_heights;
 
-/* Version of the loaded library, such as "0.1.0". The text is the library's and stays. Cannot fail. */
+/* Version of the loaded library, such as "0.1.0". The text belongs to the library and is always valid.
+ * Cannot fail. */
 PARAFIELD_API const char* parafield_version(void);
 
-/* What was wrong with this thread's last call that failed: one line of UTF-8, at most 1023 bytes, "" if none
- * failed. The text is the library's and stays until another call of the same thread fails. Cannot fail. */
+/* The error of this thread's last failed call: one line of UTF-8, at most 1023 bytes; "" if none has failed.
+ * The text belongs to the library and is valid until another call of the same thread fails. Cannot fail. */
 PARAFIELD_API const char* parafield_error_text(void);
 
 /* Writes the usable devices as a JSON object, the CPU first: {"devices": [{"device": "cpu", "device_name",
@@ -233,8 +235,8 @@ PARAFIELD_API parafield_code parafield_wait_for(const char* device, void* waitin
 PARAFIELD_API parafield_code parafield_create(const parafield_settings* settings,
                                               parafield_estimator** estimator);
 
-/* Frees an estimator, after its work on a device is done. Null is allowed. Errors:
- * PARAFIELD_INVALID_ARGUMENT if a call is using it; it then goes on to exist. */
+/* Waits for the estimator's work on a device and frees the estimator. Null is allowed. Errors:
+ * PARAFIELD_INVALID_ARGUMENT if a call is using it; it is not freed then. */
 PARAFIELD_API parafield_code parafield_destroy(parafield_estimator* estimator);
 
 /* Solves for the frames of `input` and writes the planes of `output`. Starts a new sequence. Errors:
