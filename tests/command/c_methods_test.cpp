@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "c/c_support.hpp"
-#include "pages.hpp"
+#include "report.hpp"
 
 namespace parafield::command {
 namespace {
