@@ -5,15 +5,15 @@
 #include "parafield/flow.hpp"
 #include "parafield/stereo.hpp"
 
-/// Frames and fields of the caller, as those of the library. Their functions throw Error(invalid_argument), and
-/// Error(unsupported) as read_struct.
+/// The caller's frames and fields as types of the library. The functions throw Error(invalid_argument), and
+/// Error(unsupported) like read_struct.
 namespace parafield::c {
 
 /// `name` is for messages.
 Frame read_frame_struct(const parafield_frame* frame, const char* name);
 
-/// Returns a task's field that refers to the caller's planes. Throws also for planes of other tasks, and a field
-/// without a plane.
+/// Return a task's field that refers to the caller's planes. They also throw for planes of other tasks and
+/// for a field without planes.
 FlowField read_flow(const parafield_field* field, const char* name);
 DisparityField read_disparity(const parafield_field* field, const char* name);
 MotionMask read_mask(const parafield_field* field, const char* name);

@@ -22,8 +22,8 @@ class NamedOptions {
 
   /// Removes an option and returns its text; null if it was not given.
   const char* take(std::string_view name);
-  /// Removes an option and sets `value` to it, if it was given. Throws Error(invalid_argument) for a text that is
-  /// no value of its type.
+  /// Removes an option and sets `value` to it, if it was given. Throws Error(invalid_argument) for a text
+  /// that is no value of its type.
   template <class T>
   void take(std::string_view name, T& value) {
     const char* const text = take(name);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Builds and runs a program that uses libparafield.so: an example in any language, or tests/c/opencv_program.cpp.
+# Builds and runs a program that uses libparafield.so: an example, or tests/c/opencv_program.cpp.
 #   bash example.sh LANGUAGE SOURCE FOLDER      FOLDER holds libparafield.so. Exit code 77: a tool is missing
 set -euo pipefail
 language=$1 folder=$(realpath "$3") root=$(realpath "$(dirname "$0")/../..")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The C interface is what interface.txt says: declarations, constants and layouts of structs. It is only added to.
+// The C interface is what interface.txt says: declarations, constants and layouts of structs.
 #include <cstddef>
 #include <fstream>
 #include <regex>
