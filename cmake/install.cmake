@@ -50,7 +50,7 @@ if(TARGET parafield)
     COMPONENT static ${unless_static})
   install(EXPORT parafield-static NAMESPACE parafield:: DESTINATION ${package_dir}
     COMPONENT static ${unless_static})
-  set(libs "-pthread")
+  set(libs "-lstdc++ -lm -pthread")  # programs in C do not link the C++ runtime by themselves
   set(requires "")
   if(PNG_FOUND)
     string(APPEND requires " libpng zlib")

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "parafield/background.hpp"
@@ -24,6 +26,7 @@ enum class EnergyReport {
   /// iteration of the finest level, or only the energy of the result if it solves the image in blocks.
   sweeps
 };
+constexpr std::array<std::string_view, 3> names_of(EnergyReport) { return {"none", "result", "sweeps"}; }
 
 /// What an estimator with the option `examine_frames` found in the frames of a result.
 enum class FramesState {
@@ -32,6 +35,9 @@ enum class FramesState {
   no_texture,  ///< the frames show nothing, such as black frames, or unrelated noise
   cut          ///< the frames show different scenes
 };
+constexpr std::array<std::string_view, 4> names_of(FramesState) {
+  return {"unknown", "usable", "no texture", "cut"};
+}
 
 /// Compares each frame in host memory with the previous frame. A cut or frames without texture count more
 /// than usable ones. Throws Error(invalid_argument) for frames that an estimator refuses.

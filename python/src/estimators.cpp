@@ -2,6 +2,7 @@
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -16,10 +17,9 @@ namespace {
 
 EnergyReport read_energies(nb::handle energies) {
   const auto text = name_text(energies);
-  constexpr std::array<std::string_view, 3> names = {"none", "result", "sweeps"};
-  const auto found = std::ranges::find(names, text);
-  if (found == names.end()) fail("energies cannot be '", text, "': none, result or sweeps");
-  return EnergyReport(found - names.begin());
+  EnergyReport report{};
+  if (!detail::read_value(text, report)) fail("energies cannot be '", text, "': none, result or sweeps");
+  return report;
 }
 
 /// The boolean options of a task, by name.
