@@ -55,6 +55,8 @@ struct Examined {
   /// Lets the estimator examine the pair.
   Examined(const CalibratedPair& pair, StereoEstimator& estimator, int given);
 
+  /// Whether the pair is usable.
+  FramesState state() const { return findings.textured ? FramesState::usable : FramesState::no_texture; }
   /// Adds disparities_found, warnings and row_error. Warnings are also printed as notes on stderr.
   void add_to(Report& report, const StereoEnergy& used, bool quiet) const;
 };

@@ -54,11 +54,13 @@ struct PARAFIELD_API FramesFindings {
   void add(FramesState state, std::int64_t number);  ///< counts result `number`
 };
 
-/// Mark the pixels of a result in host memory as not valid if the state makes them unreliable. A cut counts
-/// for flow and masks, missing texture for flow and disparities. At a cut, no pixel of a mask moves.
-PARAFIELD_API void withhold(FlowField& flow, FramesState state);
-PARAFIELD_API void withhold(DisparityField& disparity, FramesState state);
-PARAFIELD_API void withhold(MotionMask& mask, FramesState state);
+/// Returns the state of a result's frames if it makes the result of the task unreliable, otherwise
+/// `unknown`: a cut counts for flow and masks, missing texture for flow and disparities. If it counts, marks
+/// all pixels of the result, which is in host memory, as not valid, unless the option min_confidence is 0. At
+/// a cut, no pixel of a mask moves. Task: Flow, Stereo or Detection.
+template <class Task>
+PARAFIELD_API FramesState withhold(typename Task::Result& result, FramesState state,
+                                   const typename Task::Options& options);
 
 /// Blocks of the image that a method solves in turn. Belief propagation saves memory with several.
 struct SolvedBlocks {

@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 
+#include "parafield/detection.hpp"
+#include "parafield/stereo.hpp"
 #include "steps/convert/convert.hpp"
 #include "tasks/flow_session.hpp"
 
@@ -264,16 +266,20 @@ static void clear(Image<std::uint8_t>& plane) {
   for (int y = 0; plane && y < plane.size().height; ++y)
     std::fill_n(plane.view().row(y), plane.size().width, std::uint8_t(0));
 }
-void withhold(FlowField& flow, FramesState state) {
-  if (state >= FramesState::no_texture) clear(flow.valid);
+
+template <class Task>
+FramesState withhold(typename Task::Result& result, FramesState state,
+                     const typename Task::Options& options) {
+  const FramesState counts = relevant<Task>(state);
+  if constexpr (requires { options.min_confidence; })
+    if (options.min_confidence == 0) return counts;
+  if (counts < FramesState::no_texture) return counts;
+  if constexpr (requires { result.moving; }) clear(result.moving);
+  clear(result.valid);
+  return counts;
 }
-void withhold(DisparityField& disparity, FramesState state) {
-  if (state == FramesState::no_texture) clear(disparity.valid);
-}
-void withhold(MotionMask& mask, FramesState state) {
-  if (state != FramesState::cut) return;
-  clear(mask.moving);
-  clear(mask.valid);
-}
+template FramesState withhold<Flow>(FlowField&, FramesState, const FlowOptions&);
+template FramesState withhold<Stereo>(DisparityField&, FramesState, const StereoOptions&);
+template FramesState withhold<Detection>(MotionMask&, FramesState, const DetectionOptions&);
 
 }  // namespace parafield

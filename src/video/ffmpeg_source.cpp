@@ -112,7 +112,7 @@ class FfmpegSource : public Source {
   void restart() {
     goes_on = !cut_off_;
     problem_.clear();
-    if (file_ended_) return;
+    if (file_ended_) return first_problem_.clear();  // it is said once
     avcodec_flush_buffers(decoder_.get());
     sound_before_ = std::numeric_limits<std::int64_t>::max();
     draining_ = ended_ = false;

@@ -2,6 +2,7 @@
 #include <sys/resource.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "parafield/video.hpp"
 #include "run_command.hpp"
@@ -185,6 +186,42 @@ TEST_F(CloudsCommand, EveryMethodTracks) {
     EXPECT_EQ(with({"-m", method}).at("preset"), "clouds") << method;
   EXPECT_EQ(with({"--preset", "default"}).at("preset"), "default");
   EXPECT_FALSE(with({"-m", "icm"}).contains("preset"));
+}
+
+TEST_F(CloudsCommand, CutsAndMissingTextureAreReported) {
+  Words frames;
+  for (const int seed : {1, 2})  // two skies of two images, one after the other
+    for (const char* number : {"0000", "0001"}) {
+      const std::string folder = path("sky" + std::to_string(seed));
+      if (!std::filesystem::exists(folder))
+        run_well({"synth", "translation", "-o", folder, "--size", "160x120", "--seed", std::to_string(seed),
+                  "-q"});
+      frames.push_back(folder + "/frame" + number + ".png");
+    }
+  const Outcome outcome = run(
+      join(join({"clouds"}, frames), {"--valid", path("v%d.pgm"), "--csv", path("m.csv"), "--json"}));
+  EXPECT_EQ(outcome.json().at("cuts").dump(), "[2]");
+  EXPECT_NE(outcome.err.find("motion 2: the frames show different scenes (a cut)"), std::string::npos);
+  const auto valid = [&](int number) {
+    const FrameBuffer mask = read_frame(path("v" + std::to_string(number) + ".pgm"));
+    int count = 0;
+    for (int y = 0; y < 120; ++y)
+      for (int x = 0; x < 160; ++x) count += static_cast<const std::uint8_t*>(mask.row(y))[x] != 0;
+    return count;
+  };
+  EXPECT_GT(valid(1), 160 * 120 / 2);
+  EXPECT_EQ(valid(2), 0);
+  EXPECT_GT(valid(3), 160 * 120 / 2);
+
+  FrameBuffer night({160, 120}, PixelFormat::gray_u8);
+  for (int y = 0; y < 120; ++y) std::fill_n(static_cast<std::uint8_t*>(night.row(y)), 160, std::uint8_t(9));
+  write_frame(path("night.png"), night);
+  const std::string dark = path("night.png");
+  const auto json = run({"clouds", dark, dark, "--stereo", dark, dark, "--json"}).json();
+  EXPECT_EQ(json.at("without_texture"), 1);
+  EXPECT_EQ(json.at("heights_without_texture"), 2);
+  EXPECT_EQ(json.at("valid"), 0);
+  EXPECT_FALSE(json.contains("least_height"));
 }
 
 /// With a method of three frames, the first motion belongs to the second image.

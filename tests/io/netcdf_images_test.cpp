@@ -233,6 +233,25 @@ TEST_F(NetCdf, AnAxisThatIsNotTimeNeedsAChoice) {
   EXPECT_EQ(read(unnamed).size(), 18u);
 }
 
+TEST_F(NetCdf, FactorsThatAreNoNumbersAreErrors) {
+  const std::vector<Dimension> plane = {{"y", 2}, {"x", 3}};
+  const auto with = [&](Attribute attribute) {
+    return read(saved(file(plane, {{"image", {0, 1}, short_type, {1, 2, 3, 4, 5, 6}, {std::move(attribute)}}})));
+  };
+  expect_error(ErrorCode::format,
+               "the attribute scale_factor of image is 0; it must be a finite number other", [&] {
+                 with({"scale_factor", std::vector<double>{0}});
+               });
+  expect_error(ErrorCode::format, "the attribute scale_factor of image is no number", [&] {
+    with({"scale_factor", "abc"});
+  });
+  expect_error(ErrorCode::format, "the attribute add_offset of image is nan; it must be a finite number",
+               [&] {
+                 with({"add_offset", std::vector<double>{nan}});
+               });
+  expect_same(with({"add_offset", "3"}), {4, 5, 6, 7, 8, 9});
+}
+
 TEST_F(NetCdf, MissingValuesInAnyForm) {
   const std::vector<Dimension> plane = {{"y", 3}, {"x", 3}};
   const auto of = [&](Type type, std::vector<double> values, std::vector<Attribute> attributes) {

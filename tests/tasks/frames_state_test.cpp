@@ -285,6 +285,30 @@ TEST(ExaminedDetection, ACutLearnsANewBackground) {
   }
 }
 
+/// Which states count for which task, and what min_confidence 0 changes.
+TEST(FramesState, WithholdsByTask) {
+  using enum FramesState;
+  const auto fill = [](Image<std::uint8_t>& plane) {
+    for (int y = 0; y < 2; ++y) std::fill_n(plane.view().row(y), 3, std::uint8_t(1));
+  };
+  for (const FramesState state : {unknown, usable, no_texture, cut})
+    for (const float least : {-1.0f, 0.0f}) {
+      FlowField flow({3, 2});
+      DisparityField disparity({3, 2});
+      MotionMask mask({3, 2});
+      for (Image<std::uint8_t>* plane : {&flow.valid, &disparity.valid, &mask.moving, &mask.valid})
+        fill(*plane);
+      EXPECT_EQ(withhold<Flow>(flow, state, {.min_confidence = least}), state);
+      EXPECT_EQ(withhold<Stereo>(disparity, state, {.min_confidence = least}),
+                state == cut ? unknown : state);
+      EXPECT_EQ(withhold<Detection>(mask, state, {}), state == no_texture ? unknown : state);
+      EXPECT_EQ(share_of(flow.valid), state >= no_texture && least != 0 ? 0 : 1);
+      EXPECT_EQ(share_of(disparity.valid), state == no_texture && least != 0 ? 0 : 1);
+      EXPECT_EQ(share_of(mask.valid), state == cut ? 0 : 1);
+      EXPECT_EQ(share_of(mask.moving), state == cut ? 0 : 1);
+    }
+}
+
 TEST(ExaminedStereo, NoiseHasNoDisparities) {
   const auto wall = [](unsigned seed) { return gray_wall({320, 240}, PixelFormat::gray_u8, 120, 2, seed); };
   const FrameBuffer left = wall(1), right = wall(2);

@@ -136,6 +136,24 @@ TEST(VideoDamage, DamagedFramesAreSkippedIfAsked) {
   }
 }
 
+TEST(VideoDamage, AFilmWithoutASoundFrameEndsWithAnError) {
+  NEEDS_FFMPEG_PROGRAM();
+  const Folder folder;
+  write_video(folder / "a.mkv", scene_frames({64, 48}, 12), {.codec = "ffv1"});
+  const std::string path = folder / "a.mpg";
+  ASSERT_TRUE(ffmpeg("-i " + (folder / "a.mkv").string() + " -c:v mpeg2video -g 100 -f mpeg " + path));
+  auto bytes = bytes_in(path);
+  for (std::size_t i = 0; i + 16 < bytes.size(); ++i)  // the first bytes of all slices
+    if (bytes[i] == 0 && bytes[i + 1] == 0 && bytes[i + 2] == 1 && bytes[i + 3] >= 1 && bytes[i + 3] <= 3)
+      std::fill_n(bytes.begin() + std::ptrdiff_t(i) + 4, 12, std::uint8_t(255));
+  write_bytes(path, bytes);
+  for (const bool skips : {false, true})
+    expect_error(ErrorCode::format,
+                 skips ? "no frame can be read: no frame of it can be decoded"
+                       : "frame 1: no frame of it can be decoded",
+                 [&] { FrameSource(path, {.skip_damaged = skips}); });
+}
+
 TEST(VideoDamage, TheSharedDamagedFilmGivesItsWholeFrames) {
   NEEDS_FFMPEG();
   PARAFIELD_DATA_OR_SKIP(folder, "faults");

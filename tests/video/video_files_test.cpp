@@ -351,6 +351,23 @@ TEST(VideoFiles, WithoutPermissionAreNamed) {
   std::filesystem::permissions(folder / "locked", std::filesystem::perms::all);
 }
 
+/// At most the frames of the encoder's threads are lost, and one frame is there in any case.
+TEST(VideoFiles, ThatEndEarlyHaveTheFramesThatAreEncoded) {
+  NEEDS_FFMPEG();
+  const Folder folder;
+  for (const char* name : {"a.webm", "a.mp4", "a.mkv", "a.avi"})
+    for (const std::size_t count : {1, 12}) {
+      SCOPED_TRACE(std::string(name) + " " + std::to_string(count));
+      VideoWriter writer(folder / name, {160, 120}, {.threads = 2});
+      for (const FrameBuffer& frame : scene_frames({160, 120}, int(count), true)) writer.write(frame);
+      const std::int64_t lost = writer.finish_early();
+      EXPECT_LE(lost, count == 1 ? 0 : 4);
+      const Video video = read_video(folder / name);
+      EXPECT_EQ(video.error, "");
+      EXPECT_EQ(std::int64_t(video.frames.size()) + lost, std::int64_t(count));
+    }
+}
+
 TEST(VideoFiles, ADestructorFinishes) {
   NEEDS_FFMPEG();
   const Folder folder;

@@ -105,8 +105,7 @@ struct AdaptiveRidge {
                "and the rest is interpolated, which takes a quarter of the time, apart from matches and "
                "refinement: they still work at every pixel. This needs two frames.");
   PF_PARAMETER(int, iterations, 2, range(1, 100),
-               "Solutions on each level. Each warps the frames by the previous flow. With matches, levels at "
-               "a quarter of the size or less take only one.");
+               "Solutions on each level. Each warps the frames by the previous flow.");
   PF_PARAMETER(int, rounds, 2, range(1, 10),
                "How often the last solution shrinks. On the finest level, each round shrinks the flow toward "
                "the mean of the previous round. Other solutions shrink once, `rounds` times as strongly.");
