@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "io/file.hpp"
+#include "parafield/video.hpp"
 
 namespace parafield::video {
 namespace fs = std::filesystem;
