@@ -29,18 +29,15 @@ struct Target {
 inline void PrintTo(const Target& target, std::ostream* out) { *out << target.name; }
 
 inline std::vector<Target> targets() {
-#ifdef PARAFIELD_DISPATCH
-  return {{"v2", "v2"}, {"v3", "v3"}, {"v4", "v4"}, {"cuda", nullptr}};
-#else
-  return {{"baseline", "baseline"}, {"cuda", nullptr}};
-#endif
+  std::vector<Target> all = {{"cuda", nullptr}};
+  for (const InstructionSet set : built_sets) all.insert(all.begin(), {to_string(set), to_string(set)});
+  return all;
 }
 
 /// Why a target cannot be used here; empty where it can.
 inline std::string why_not(const Target& target) {
   if (!target.instruction_set) return why_no_cuda();
-  for (const InstructionSet set :
-       {InstructionSet::baseline, InstructionSet::v2, InstructionSet::v3, InstructionSet::v4})
+  for (const InstructionSet set : built_sets)
     if (std::string(target.instruction_set) == to_string(set) && !is_supported(set))
       return std::string("this processor lacks x86-64-") + target.instruction_set;
   return "";

@@ -119,8 +119,8 @@ struct Problem {
             sample(frame1.view.data, int(frame1.view.stride()), size.width, size.height, match) -
             frame0.view(x, y);
         const float eigenvalue = smaller_eigenvalue(sum.xx, sum.xy, sum.yy) * p.eigenvalue_unit;
-        result.confidence.view(x, y) = confidence_of(eigenvalue, residual, match);
-        result.valid.view(x, y) = is_trusted(eigenvalue, residual, match, p);
+        result.confidence.view(x, y) = confidence_of(eigenvalue, residual, match.inside);
+        result.valid.view(x, y) = is_trusted(eigenvalue, residual, match.inside, p);
       }
     return result;
   }
