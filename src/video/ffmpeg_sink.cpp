@@ -201,20 +201,18 @@ class FfmpegSink : public Sink {
 
   /// Converts the frame into `picture_`.
   void fill(const Frame& frame) {
-    Frame from = frame;
-    if (padded_ != size_) {
-      // Repeat the last column and row.
-      io::reserve(staged_, padded_, frame.format);
-      const auto bytes = std::size_t(row_bytes(frame)), pixel = std::size_t(bytes_per_pixel(frame.format));
-      for (int y = 0; y < padded_.height; ++y) {
-        const auto* const row =
-            static_cast<const char*>(frame.data) + std::min(y, size_.height - 1) * frame.pitch;
-        auto* const to = static_cast<char*>(staged_.row(y));
-        std::memcpy(to, row, bytes);
-        if (padded_.width > size_.width) std::memcpy(to + bytes, row + bytes - pixel, pixel);
-      }
-      from = staged_.frame();
+    // swscale reads beyond the last row, so the copy has one more. The last column and row are repeated where
+    // the encoder needs an even size.
+    io::reserve(staged_, {padded_.width, padded_.height + 1}, frame.format);
+    const auto bytes = std::size_t(row_bytes(frame)), pixel = std::size_t(bytes_per_pixel(frame.format));
+    for (int y = 0; y < padded_.height; ++y) {
+      const auto* const row =
+          static_cast<const char*>(frame.data) + std::min(y, size_.height - 1) * frame.pitch;
+      auto* const to = static_cast<char*>(staged_.row(y));
+      std::memcpy(to, row, bytes);
+      if (padded_.width > size_.width) std::memcpy(to + bytes, row + bytes - pixel, pixel);
     }
+    const Frame from = staged_.frame();
     if (av_frame_make_writable(picture_.get()) < 0) throw std::bad_alloc();
     convert(scaler_, *borrowed(from.data, from.pitch, padded_, format_of(from.format)), *picture_);
   }

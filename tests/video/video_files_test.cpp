@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Videos that are written and read again: pixels, times, sizes, colors, turns.
+#include <sys/mman.h>
+
 #include <algorithm>
 
 #include "video/videos.hpp"
@@ -34,6 +36,30 @@ TEST(VideoFiles, GiveBackWhatWasWritten) {
         EXPECT_GT(psnr(video.frames[i].frame, frames[i]), color ? 32 : 36) << i;
       }
       std::filesystem::remove(path);
+    }
+}
+
+/// FFmpeg's conversion of pixels reads beyond the rows that it is given.
+TEST(VideoFiles, ReadNothingBeyondTheFrame) {
+  NEEDS_FFMPEG();
+  const Folder folder;
+  for (const PixelFormat format : {PixelFormat::gray_u8, PixelFormat::rgb_u8})
+    for (const Size size : {Size{1280, 720}, Size{127, 65}}) {
+      constexpr std::size_t page = 4096;
+      Frame frame{.width = size.width, .height = size.height, .format = format};
+      frame.pitch = size.width * bytes_per_pixel(format);
+      const std::size_t bytes = std::size_t(frame.pitch) * std::size_t(size.height),
+                        pages = (bytes + page - 1) / page * page;
+      void* const memory =
+          mmap(nullptr, pages + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      ASSERT_NE(memory, MAP_FAILED);
+      ASSERT_EQ(mprotect(static_cast<char*>(memory) + pages, page, PROT_NONE), 0);
+      frame.data = static_cast<char*>(memory) + pages - bytes;
+      const std::string path = folder / "a.mp4";
+      VideoWriter writer(path, size, {});
+      for (int i = 0; i < 2; ++i) writer.write(frame);
+      EXPECT_NO_THROW(writer.finish());
+      munmap(memory, pages + page);
     }
 }
 
