@@ -178,7 +178,7 @@ inline std::array<Preset<AdaptiveRidge>, 8> presets(const AdaptiveRidge&) {
         {.refinement = {.refine = 3, .refine_sweeps = 12, .refine_back = true, .refine_median = 3}},
         "More refinement, with the flow back, at twice the cost."},
        {"accurate",
-        {.iterations = 10,
+        {.iterations = 6,
          .rounds = 4,
          .window = 0.8f,
          .prefilter = 0.2f,
