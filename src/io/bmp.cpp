@@ -85,7 +85,7 @@ Palette read_palette(ByteSpan bytes, const Header& header) {
 /// Returns the rows of a file with run lengths as a file of 8 bits stores them. A pixel that the runs pass
 /// over has the color 0.
 Bytes expanded_runs(ByteSpan bytes, const Header& header) {
-  const auto [width, height] = header.size;
+  const int width = header.size.width, height = header.size.height;
   const std::size_t pitch = (std::size_t(width) + 3) / 4 * 4;
   Bytes rows(pitch * std::size_t(height));
   std::size_t at = header.pixels_at;
