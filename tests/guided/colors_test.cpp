@@ -64,8 +64,9 @@ TEST_P(GuidedColors, MakeColors) {
           std::vector<Guarded> expected = make(reference_target()), actual = make(GetParam());
           for (std::size_t i = 0; i < actual.size(); ++i) {
             actual[i].expect_intact_guard(what);
-            expect_same<float>(expected[i].view(), actual[i].view(), "plane", what);
-            if (i % 12 < 6) expect_same<float>(actual[i].view(), actual[i + 6].view(), "by the steps", what);
+            expect_same<float>(expected[i].view(), actual[i].view(), what);
+            if (i % 12 < 6)
+              expect_same<float>(actual[i].view(), actual[i + 6].view(), what + ", by the steps");
           }
           for (std::size_t i = 0; i < std::size_t(count); ++i) {
             const oracle::Rgb plain = oracle::colors(frames[i]);
@@ -140,7 +141,7 @@ TEST_P(GuidedColors, GatherFeatures) {
       for (std::size_t i = 0; i < actual.size(); ++i) {
         actual[i].expect_intact_guard(what);
         expect_same<float>(View<const float>{actual[i].view().data, count, 1},
-                           View<const float>{expected[i].view().data, count, 1}, "features", what);
+                           View<const float>{expected[i].view().data, count, 1}, what);
       }
       if (HasFatalFailure()) return;
       const oracle::Rgb colors{oracle::grid_of(planes[0].view()), oracle::grid_of(planes[1].view()),

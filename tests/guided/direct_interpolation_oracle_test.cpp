@@ -144,10 +144,7 @@ TEST_P(DirectInterpolationOracleOn, Agrees) {
       return estimator({.frames = frames, .tracks = tracks, .rotation = rotation}).to(Memory::host());
     };
     const FlowField flow = estimate(GetParam()), reference = estimate(reference_target());
-    expect_same<float>(flow.u, reference.u, "u", c.name);
-    expect_same<float>(flow.v, reference.v, "v", c.name);
-    expect_same<float>(flow.confidence, reference.confidence, "confidence", c.name);
-    expect_same<std::uint8_t>(flow.valid, reference.valid, "valid", c.name);
+    expect_same(flow, reference, c.name);
 
     int decided = 0, turned = 0;
     for (int y = 0; y < c.size.height; ++y)

@@ -47,7 +47,7 @@ class GuidedSteps : public OnTarget {
     std::vector<Guarded> expected = make(reference_target()), actual = make(GetParam());
     for (std::size_t i = 0; i < actual.size(); ++i) {
       actual[i].expect_intact_guard(what);
-      expect_same<float>(expected[i].view(), actual[i].view(), "image", what + ", " + std::to_string(i));
+      expect_same<float>(expected[i].view(), actual[i].view(), what + ", " + std::to_string(i));
     }
     return actual;
   }
@@ -160,8 +160,7 @@ TEST_P(GuidedSteps, KeepBetter) {
         if (std::abs(sum) < 0.02 && sum != 0) continue;
         for (std::size_t i : {2, 3})
           expect_same<float>(View<const float>{&result[i].view()(x, y), 1, 1},
-                             View<const float>{&before[sum > 0 ? i + 2 : i].view()(x, y), 1, 1}, "flow",
-                             what);
+                             View<const float>{&before[sum > 0 ? i + 2 : i].view()(x, y), 1, 1}, what);
         if (HasFatalFailure()) return;
         kept += sum > 0;
       }
