@@ -29,6 +29,7 @@ Method paper_parameters() {
     paper.finest_iterations = -1;
     paper.uniqueness = 0;
     paper.precision = Precision::exact;
+    paper.surfaces = {};
   }
   return paper;
 }

@@ -7,17 +7,6 @@ namespace {
 
 constexpr int chunk = 128;  // samples whose sums are kept together
 
-/// Sums over the windows of a chunk's samples.
-struct ChunkSums {
-  float one[chunk], x[chunk], y[chunk], xx[chunk], xy[chunk], yy[chunk], d[chunk], xd[chunk], yd[chunk];
-
-  WindowSums at(int i) const { return {one[i], x[i], y[i], xx[i], xy[i], yy[i], d[i], xd[i], yd[i]}; }
-  void set(int i, const WindowSums& sums) {
-    one[i] = sums.one, x[i] = sums.x, y[i] = sums.y, xx[i] = sums.xx, xy[i] = sums.xy, yy[i] = sums.yy;
-    d[i] = sums.d, xd[i] = sums.xd, yd[i] = sums.yd;
-  }
-};
-
 /// Sums of row dy of a sample's window that may leave the image.
 RowSums row_near_border(const DisparitySamples& samples, int i, int j, int dy) {
   const int y = j + fit_stride * dy;
@@ -25,8 +14,10 @@ RowSums row_near_border(const DisparitySamples& samples, int i, int j, int dy) {
   for (int dx = -fit_radius; dx <= fit_radius; ++dx) {
     const int x = i + fit_stride * dx;
     if (x < 0 || x >= samples.d.width) continue;
-    row.add(float(dx), samples.d(x, y) - samples.d(i, j), samples.luma(x, y) - samples.luma(i, j),
-            samples.trust(x, y), surface_step(window_distance(dx, dy)));
+    const float difference = samples.d(x, y) - samples.d(i, j);
+    row.add(float(dx), difference,
+            sample_weight(difference, samples.luma(x, y) - samples.luma(i, j), samples.trust(x, y),
+                          surface_step(window_distance(dx, dy))));
   }
   return row;
 }
@@ -68,7 +59,7 @@ void fit_surfaces(Backend& cpu, const DisparitySamples& samples, const Surfaces&
     const float *const own = samples.d.row(j), *const own_luma = samples.luma.row(j);
     const int begin = smaller(reach, width), end = larger(width - reach, begin);
     const auto store = [&](int i, const WindowSums& sums) {
-      const Surface fitted = sums.fitted(own[i]);
+      const Surface fitted = fitted_surface(sums, own[i]);
       surfaces.d.row(j)[i] = fitted.d;
       surfaces.slope_x.row(j)[i] = fitted.slope_x;
       surfaces.slope_y.row(j)[i] = fitted.slope_y;
@@ -82,7 +73,7 @@ void fit_surfaces(Backend& cpu, const DisparitySamples& samples, const Surfaces&
     };
     for (int i = 0; i < begin; ++i) fit_near_border(i);
     for (int i = end; i < width; ++i) fit_near_border(i);
-    ChunkSums sums;
+    ChunkSums<chunk> sums;
     for (int i0 = begin; i0 < end; i0 += chunk) {
       const int n = smaller(chunk, end - i0);
       const float *const center = own + i0, *const center_luma = own_luma + i0;
@@ -99,7 +90,9 @@ void fit_surfaces(Backend& cpu, const DisparitySamples& samples, const Surfaces&
           PF_UNROLL
           for (int k = 0; k < side; ++k) {
             const int at = i + fit_stride * k;
-            row.add(float(k - fit_radius), d[at] - center[i], luma[at] - center_luma[i], trust[at], steps[k]);
+            const float difference = d[at] - center[i];
+            row.add(float(k - fit_radius), difference,
+                    sample_weight(difference, luma[at] - center_luma[i], trust[at], steps[k]));
           }
           WindowSums window = sums.at(i);
           window.add(row, float(dy));
@@ -109,7 +102,7 @@ void fit_surfaces(Backend& cpu, const DisparitySamples& samples, const Surfaces&
       float *const to = surfaces.d.row(j) + i0, *const slope_x = surfaces.slope_x.row(j) + i0,
                    *const slope_y = surfaces.slope_y.row(j) + i0;
       for (int i = 0; i < n; ++i) {
-        const Surface fitted = sums.at(i).fitted(center[i]);
+        const Surface fitted = fitted_surface(sums.at(i), center[i]);
         to[i] = fitted.d, slope_x[i] = fitted.slope_x, slope_y[i] = fitted.slope_y;
       }
     }

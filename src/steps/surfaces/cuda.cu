@@ -29,12 +29,14 @@ void fit_surfaces(Backend& cuda, const DisparitySamples& samples, const Surfaces
       for (int dx = -fit_radius; dx <= fit_radius; ++dx) {
         const int x = i + fit_stride * dx;
         if (x < 0 || x >= width) continue;
-        row.add(float(dx), samples.d(x, y) - center, samples.luma(x, y) - luma, samples.trust(x, y),
-                surface_step(window_distance(dx, dy)));
+        const float difference = samples.d(x, y) - center;
+        row.add(float(dx), difference,
+                sample_weight(difference, samples.luma(x, y) - luma, samples.trust(x, y),
+                              surface_step(window_distance(dx, dy))));
       }
       sums.add(row, float(dy));
     }
-    const Surface fitted = sums.fitted(center);
+    const Surface fitted = fitted_surface(sums, center);
     surfaces.d(i, j) = fitted.d;
     surfaces.slope_x(i, j) = fitted.slope_x;
     surfaces.slope_y(i, j) = fitted.slope_y;
