@@ -105,6 +105,10 @@ class BeliefPropagation {
     }
   };
 
+  /// Whether labels are disparities.
+  bool keeps_edges() const {
+    return std::all_of(energy_.values.begin(), energy_.values.end(), [](Value v) { return v.y == 0; });
+  }
   static Size coarser(Size size) { return {(size.width + 1) / 2, (size.height + 1) / 2}; }
   static int longest(Size size) { return std::max(size.width, size.height); }
 
@@ -130,7 +134,8 @@ class BeliefPropagation {
   }
 
   /// Coarser level: data costs are sums over 2 x 2 pixels; an edge's weight is the mean of the one or two
-  /// fine edges across their border; flatness is the least, and counts 1.5 times as much, up to 8.
+  /// fine edges across their border, for disparities after each has taken the least of itself and the edges
+  /// before and after it; flatness is the least, and counts 1.5 times as much, up to 8.
   Level summed(const Level& fine) const {
     Level level = empty(coarser(fine.size));
     level.growth = std::min(1.5 * fine.growth, 8.0);
@@ -149,14 +154,22 @@ class BeliefPropagation {
         for_each_inside({{0, 0}, {1, 0}, {0, 1}, {1, 1}}, [&](int fx, int fy) {
           level.flat(x, y) = std::min(level.flat(x, y), fine.flat(fx, fy));
         });
-        const auto mean = [&](std::initializer_list<Value> pixels, const Grid& weights) {
+        const auto mean = [&](std::initializer_list<Value> pixels, const Grid& weights, Value along) {
           double sum = 0;
           int count = 0;
-          for_each_inside(pixels, [&](int fx, int fy) { sum += weights(fx, fy), ++count; });
+          for_each_inside(pixels, [&](int fx, int fy) {
+            double least = weights(fx, fy);
+            for (const int step : {-1, 1}) {
+              const int px = fx + step * along.x, py = fy + step * along.y;
+              if (keeps_edges() && inside(fine.size, px + along.x, py + along.y))
+                least = std::min(least, weights(px, py));
+            }
+            sum += least, ++count;
+          });
           return sum / count;
         };
-        if (x + 1 < level.size.width) level.right(x, y) = mean({{1, 0}, {1, 1}}, fine.right);
-        if (y + 1 < level.size.height) level.down(x, y) = mean({{0, 1}, {1, 1}}, fine.down);
+        if (x + 1 < level.size.width) level.right(x, y) = mean({{1, 0}, {1, 1}}, fine.right, {1, 0});
+        if (y + 1 < level.size.height) level.down(x, y) = mean({{0, 1}, {1, 1}}, fine.down, {0, 1});
       }
     return level;
   }

@@ -59,10 +59,29 @@ PF_HD float sample_weight(float difference, float luma, float trust, float step)
   const float similar = larger(fma(magnitude(luma), -1.0f / 30, 1.0f), 0.02f);
   return magnitude(difference) <= step ? trust * similar : 0.0f;
 }
-/// The plane of least squares around a sample whose disparity is `center`.
-PF_HD Surface fitted_surface(const WindowSums& sums, float center) {
+/// Weighted sums over the 3 x 3 samples in the middle of a window. On a curved surface, they are off the plane.
+struct MiddleSums {
+  float one = 0, x = 0, y = 0, d = 0;
+
+  PF_HD static constexpr bool contains(int dx, int dy) { return window_distance(dx, dy) <= 1; }
+  PF_HD void add(const RowSums& row, float dy) {
+    one += row.one, x += row.x, d += row.d;
+    y = fma(row.one, dy, y);
+  }
+  /// Mean distance of the samples from a plane that is fitted to the window. `center`: the center's disparity.
+  PF_HD float off(const Surface& plane, float center) const {
+    const float rise = fma(plane.slope_x, x, plane.slope_y * y);
+    return one > 0 ? (d - rise) / one - (plane.d - center) : 0.0f;
+  }
+};
+/// The surface around a sample whose disparity is `center`: the plane of least squares, moved onto the samples
+/// in the middle if these are farther off than noise is. Otherwise, planes would flatten folds.
+PF_HD Surface fitted_surface(const WindowSums& sums, const MiddleSums& middle, float center) {
+  constexpr float noise = 0.06f, certain = 0.16f;  // px; in between, the plane moves in part
   const Surface fitted = sums.fitted(center, 0.25f);
-  return {fitted.d, fitted.slope_x * fit_unit, fitted.slope_y * fit_unit};
+  const float off = middle.off(fitted, center);
+  const float share = clamp((magnitude(off) - noise) * (1 / (certain - noise)), 0.0f, 1.0f);
+  return {fma(share, off, fitted.d), fitted.slope_x * fit_unit, fitted.slope_y * fit_unit};
 }
 
 /// Sums over the four surfaces around a pixel, relative to its whole disparity.
