@@ -98,12 +98,13 @@ class Propagation {
       Iterations iterations = plan_.iterations_of(k, int(levels_.size()));
       iterations.each = each && k == 0;
       const int turns = turns_of(backend_, levels_[k].height, iterations);
-      for (int i = 0; i < 2; ++i) levels_[k].rise[i] = k < top() && plan_.fits(k + 1) ? rises_[k][i] : View<float>{};
+      for (int i = 0; i < 2; ++i)
+        levels_[k].rise[i] = k < top() && plan_.fits(k + 1) ? rises_[k][i] : View<float>{};
       for (int solve = 0; solve < plan_.solves(k); ++solve) {
         const LevelLabels labels = plan_.fits(k) ? labels_of(k) : LevelLabels{};
         const Size size = labels.size();
-        const Beliefs read = k == 0 ? beliefs
-                                    : Beliefs{labels.labels, labels.costs, false, 0, 0, size.width, size.height};
+        const Beliefs read =
+            k == 0 ? beliefs : Beliefs{labels.labels, labels.costs, false, 0, 0, size.width, size.height};
         for (int turn = 0; turn < turns; ++turn) {
           send_messages(backend_, units_, levels_[k], level_or_none(k + 1), iterations, turn, read);
           if (k == 0 && (each || turn == turns - 1)) after(turn);

@@ -57,10 +57,13 @@ Optimizer optimizer_of(const Annealing<E>& method) {
 }
 template <class E>
 Optimizer optimizer_of(const BeliefPropagation<E>& method) {
-  PropagationPlan plan{method.levels,        method.iterations,
+  PropagationPlan plan{method.levels,
+                       method.iterations,
                        method.finest_iterations < 0 ? method.iterations : method.finest_iterations,
-                       method.precision,     method.blocks,
-                       method.block_overlap, method.memory_limit};
+                       method.precision,
+                       method.blocks,
+                       method.block_overlap,
+                       method.memory_limit};
   if constexpr (requires { method.surfaces.slant; }) plan.slant = method.surfaces.slant;
   return {.kind = Optimizer::Kind::belief_propagation, .propagation = plan};
 }

@@ -18,7 +18,7 @@ struct RisingCase {
   bool weighted;
 };
 constexpr RisingCase rising_cases[] = {
-    {{1, 1}, 4, 2, false},    {{2, 1}, 1, 1, true},   {{5, 4}, 7, 3, true},   {{9, 6}, 16, 2, true},
+    {{1, 1}, 4, 2, false},    {{2, 1}, 1, 1, true},   {{5, 4}, 7, 3, true},    {{9, 6}, 16, 2, true},
     {{33, 5}, 33, 3, true},   {{70, 4}, 20, 2, true}, {{140, 3}, 12, 3, true}, {{300, 3}, 9, 2, true},
     {{12, 30}, 70, 4, false}, {{6, 5}, 140, 2, true}, {{4, 3}, 530, 2, true},  {{3, 2}, 1100, 2, true}};
 
@@ -52,9 +52,7 @@ struct RisingLevel {
     for (int j = 0; j < 2; ++j) {
       fill(weights[j], [&] { return float(1 + random() % 16) / 16; });
       // Half of the edges are even, as on surfaces that face the camera.
-      fill(rises[j], [&] {
-        return random() % 2 ? 0 : most_rise * (float(random() % 129) - 64) / 64;
-      });
+      fill(rises[j], [&] { return random() % 2 ? 0 : most_rise * (float(random() % 129) - 64) / 64; });
     }
   }
   std::vector<Movable*> images() {
@@ -86,7 +84,11 @@ struct RisingLevel {
                            .before_x = before.view(),
                            .after_x = after.view(),
                            .margin = margin.view()},
-                          false, 0, 0, of.size.width, of.size.height};
+                          false,
+                          0,
+                          0,
+                          of.size.width,
+                          of.size.height};
     backend.reserve_scratch(message_scratch<Backend, Value>(backend, grid(), of.size.width, iterations));
     backend.replay({}, [&] {
       pack_data(backend, energy, units, level, PropagationLevel<Value>{}, PropagationLevel<Value>{});
@@ -124,7 +126,8 @@ struct RisingLevel {
             const double slope = rounded(weight * units.slope), most = rounded(weight * units.limit);
             Values h = data[at(x, y)];
             for (int from = 0; from < 4; ++from)
-              for (int l = 0; l < n && from != k; ++l) h[std::size_t(l)] += in[from][at(x, y)][std::size_t(l)];
+              for (int l = 0; l < n && from != k; ++l)
+                h[std::size_t(l)] += in[from][at(x, y)][std::size_t(l)];
             const double least = *std::min_element(h.begin(), h.end());
             Values& out = in[(k + 2) % 4][at(qx, qy)];
             // The part of the rise between two labels is rounded to whole units.
@@ -185,7 +188,9 @@ void expect_messages(const Target& target) {
           double rest = std::numeric_limits<double>::infinity();
           for (int l = 0; l <= last; ++l)
             if (std::abs(l - label) > 1) rest = std::min(rest, beliefs[std::size_t(l)]);
-          if (std::isfinite(rest)) ASSERT_NEAR(in_units(level.margin), rest - own, 4 * tolerance) << what;
+          if (std::isfinite(rest)) {
+            ASSERT_NEAR(in_units(level.margin), rest - own, 4 * tolerance) << what;
+          }
         }
     }
 }

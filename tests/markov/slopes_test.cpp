@@ -39,7 +39,10 @@ struct RandomLevel {
   }
   LevelLabels level(int level) {
     return {labels.view(),
-            {.middle = middle.view(), .before_x = before.view(), .after_x = after.view(), .margin = margin.view()},
+            {.middle = middle.view(),
+             .before_x = before.view(),
+             .after_x = after.view(),
+             .margin = margin.view()},
             color.view(),
             level};
   }
@@ -55,12 +58,11 @@ struct RandomLevel {
           std::min(rise_before, rise_after) >= 0 && most > 0 ? (rise_before - rise_after) / most / 2 : 0;
       return labels.view()(x, y) + (std::abs(offset) < 0.08 ? 0 : offset);
     });
-    of.trust = oracle::tabulate(size, [&](int x, int y) {
-      return std::clamp(margin.view()(x, y) / (0.5 * (1 << level)), 0.1, 1.0);
-    });
+    of.trust = oracle::tabulate(
+        size, [&](int x, int y) { return std::clamp(margin.view()(x, y) / (0.5 * (1 << level)), 0.1, 1.0); });
     for (std::size_t i = 0; i < 3; ++i)
-      of.color[i] = oracle::tabulate(
-          size, [&](int x, int y) { return double(color.view()(x, y) >> (8 * i) & 255); });
+      of.color[i] =
+          oracle::tabulate(size, [&](int x, int y) { return double(color.view()(x, y) >> (8 * i) & 255); });
     of.fit();
     return of;
   }
@@ -118,8 +120,12 @@ TEST_P(SlopeSteps, RisesAgreeWithTheOracle) {
               return oracle::SlopeLevel::rise(slope(x >> shift, y >> shift), slope(px >> shift, py >> shift),
                                               level, finer);
             };
-            if (x + 1 < size.width) ASSERT_NEAR(right.view()(x, y), expected(a, x + 1, y), 1e-5);
-            if (y + 1 < size.height) ASSERT_NEAR(down.view()(x, y), expected(b, x, y + 1), 1e-5);
+            if (x + 1 < size.width) {
+              ASSERT_NEAR(right.view()(x, y), expected(a, x + 1, y), 1e-5);
+            }
+            if (y + 1 < size.height) {
+              ASSERT_NEAR(down.view()(x, y), expected(b, x, y + 1), 1e-5);
+            }
           }
       }
 }

@@ -165,13 +165,13 @@ void follow_rises(Labeled<float> even, Labeled<float> out, int labels, const Edg
   for (int shift = -most_shift; shift <= most_shift; ++shift) {
     if (!(shifts >> (shift + most_shift) & 1)) continue;
     for (int label = 0; label < labels; ++label) {
-      const float *const at = message_at(label - shift, outside[0]),
-                  *const before = message_at(label - shift - 1, outside[1]);
+      const float *const at = message_at(label - shift, outside[0]), *const before = message_at(
+                                                                         label - shift - 1, outside[1]);
       float* const to = out[label];
 #pragma GCC ivdep  // scratch memory does not overlap with levels
       for (int i = 0; i < n; ++i) {
-        const float message = rising_message(Rise<float>{shift, rises.part[i], rises.rest[i]},
-                                             costs.limit[i], at[i], before[i]);
+        const float message = rising_message(Rise<float>{shift, rises.part[i], rises.rest[i]}, costs.limit[i],
+                                             at[i], before[i]);
         to[i] = rises.shift[i] == shift ? message : to[i];
       }
     }
@@ -272,7 +272,8 @@ void send_lanes(int labels, Labeled<std::uint16_t> data, const Labeled<std::uint
     load(limit, costs[k].limit + i);
     const std::uint32_t shifts = rises ? rises[k].shifts(i, lanes) : 0;
     // Messages that follow rises take the place of the running minima first.
-    const Labeled<std::uint16_t> even{scratch + k * lanes, 4 * lanes}, sent_on{out[k].values + i, out[k].pitch};
+    const Labeled<std::uint16_t> even{scratch + k * lanes, 4 * lanes},
+        sent_on{out[k].values + i, out[k].pitch};
     const Labeled<std::uint16_t> target = shifts != 0 ? even : sent_on;
     const std::uint16_t* before_at = even[labels];
     std::uint16_t* sent_to = target[labels];

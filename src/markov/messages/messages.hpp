@@ -100,7 +100,8 @@ PF_HD Value cost_outside(Value slope, Value limit, int distance) {
 /// Value of a finished message without a rise, whose label may be outside the grid.
 template <class Value>
 PF_HD Value message_at(const Value* even, int labels, Value slope, Value limit, int label) {
-  const int nearest = clamp(label, 0, labels - 1), distance = label < nearest ? nearest - label : label - nearest;
+  const int nearest = clamp(label, 0, labels - 1),
+            distance = label < nearest ? nearest - label : label - nearest;
   return distance == 0 ? even[nearest] : Value(even[nearest] + cost_outside(slope, limit, distance));
 }
 /// Value of the message that follows a rise: `at` and `before` are the even message's values, see Rise.

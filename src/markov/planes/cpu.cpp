@@ -40,7 +40,7 @@ void mean_row(const View<float>& fine, int j, int y, CoarseEdges edges, const Vi
     begin = fine.width / 2;
     const int own = smaller(2 * y + 1, last_y);
     const float *const here = fine.row(own), *const before = fine.row(larger(own - 1, 0)),
-                *const after = fine.row(own + 1 < last_y ? own + 1 : own);
+                       *const after = fine.row(own + 1 < last_y ? own + 1 : own);
 #pragma GCC ivdep
     for (int x = 0; x < begin; ++x)
       out[x] = 0.5f * (smaller(here[2 * x], smaller(before[2 * x], after[2 * x])) +

@@ -57,9 +57,9 @@ void edge_weights(Backend& backend, const View<const float> (&planes)[3], float 
 
 /// Weights of a level's edges to the right (0) and down (1). An empty plane means weight 1.
 struct LevelWeights {
-  View<float> used[2] = {};   // weights that messages use
-  View<float> plain[2] = {};  // weights without flatness; the same planes if there is no flatness
-  View<float> flatness = {};  // see EdgeWeights
+  View<float> used[2] = {};              // weights that messages use
+  View<float> plain[2] = {};             // weights without flatness; the same planes if there is no flatness
+  View<float> flatness = {};             // see EdgeWeights
   View<const std::uint32_t> color = {};  // color words: see mix.hpp
 };
 

@@ -18,7 +18,7 @@ void take_samples(const LevelLabels& from, const SlopeSamples& samples, int y) {
   if (own < 0 || own >= size.height) return;
   const Label* const labels = from.labels.row(own);
   const float *const middle = from.costs.middle.row(own), *const before = from.costs.before_x.row(own),
-              *const after = from.costs.after_x.row(own), *const margin = from.costs.margin.row(own);
+                     *const after = from.costs.after_x.row(own), *const margin = from.costs.margin.row(own);
   const std::uint32_t* const words = from.color.row(own);
   const int level = from.level;
 #pragma GCC ivdep  // planes do not overlap
@@ -63,8 +63,7 @@ void fit_round(const SlopeSamples& samples, int x0, int y, int count, Most most,
   }
 #pragma GCC ivdep
   for (int i = 0; i < count; ++i) {
-    const SlopePlane next =
-        SlopePlane{planes.d[i], planes.slope_x[i], planes.slope_y[i]}.next(sums.at(i));
+    const SlopePlane next = SlopePlane{planes.d[i], planes.slope_x[i], planes.slope_y[i]}.next(sums.at(i));
     planes.d[i] = next.d, planes.slope_x[i] = next.slope_x, planes.slope_y[i] = next.slope_y;
   }
 }
@@ -72,8 +71,7 @@ void fit_round(const SlopeSamples& samples, int x0, int y, int count, Most most,
 }  // namespace
 
 template <class Backend>
-void fit_slopes(Backend& cpu, const LevelLabels& labels, const SlopeSamples& samples,
-                const Slopes& slopes) {
+void fit_slopes(Backend& cpu, const LevelLabels& labels, const SlopeSamples& samples, const Slopes& slopes) {
   const LevelLabels from = labels;
   cpu.rows(samples.d.height, [=](int y) { take_samples(from, samples, y); });
   const SlopeTolerance tolerance(labels.level);
@@ -85,8 +83,8 @@ void fit_slopes(Backend& cpu, const LevelLabels& labels, const SlopeSamples& sam
       ChunkPlanes planes;
       for (int i = 0; i < count; ++i) planes.d[i] = own[i], planes.slope_x[i] = planes.slope_y[i] = 0;
       fit_round(
-          samples, x0, y, count,
-          [=](int dx, int dy) { return tolerance.first(window_distance(dx, dy)); }, planes);
+          samples, x0, y, count, [=](int dx, int dy) { return tolerance.first(window_distance(dx, dy)); },
+          planes);
       fit_round(
           samples, x0, y, count, [=](int, int) { return tolerance.second; }, planes);
       float *const to_x = slopes.x.row(y) + x0, *const to_y = slopes.y.row(y) + x0;
@@ -102,7 +100,7 @@ void find_rises(Backend& cpu, const Slopes& slopes, bool finer, int level, const
   cpu.rows(right.height, [=](int y) {
     const int width = right.width, next_y = smaller(y + 1, right.height - 1);
     const float *const x = slopes.x.row(y >> shift), *const here = slopes.y.row(y >> shift),
-                *const below = slopes.y.row(next_y >> shift);
+                       *const below = slopes.y.row(next_y >> shift);
     float *const to_right = right.row(y), *const to_down = down.row(y);
 #pragma GCC ivdep
     for (int i = 0; i < width; ++i) {

@@ -43,7 +43,8 @@ __global__ void __launch_bounds__(block_width* block_height) fit_kernel(LevelLab
       PF_UNROLL
       for (int dx = -slope_radius; dx <= slope_radius; ++dx) {
         const float difference = d[row + dy][column + dx] - plane.d;
-        const float share = trust[row + dy][column + dx] * color_share(own_color, color[row + dy][column + dx]);
+        const float share =
+            trust[row + dy][column + dx] * color_share(own_color, color[row + dy][column + dx]);
         const float most = round == 0 ? tolerance.first(window_distance(dx, dy)) : tolerance.second;
         of_row.add(float(dx), difference, plane.weight(difference, float(dx), float(dy), most, share));
       }
@@ -69,7 +70,8 @@ void find_rises(Backend& cuda, const Slopes& slopes, bool finer, int level, cons
   const View<float> right = rises[0], down = rises[1];
   for_pixels(cuda, right.size(), [=] __device__(int x, int y) {
     const int shift = finer ? 1 : 0;
-    const int next_x = smaller(x + 1, right.width - 1) >> shift, next_y = smaller(y + 1, right.height - 1) >> shift;
+    const int next_x = smaller(x + 1, right.width - 1) >> shift,
+              next_y = smaller(y + 1, right.height - 1) >> shift;
     const int own_x = x >> shift, own_y = y >> shift;
     right(x, y) = rise_of(slopes.x(own_x, own_y), slopes.x(next_x, own_y), finer, level);
     down(x, y) = rise_of(slopes.y(own_x, own_y), slopes.y(own_x, next_y), finer, level);

@@ -7,9 +7,10 @@
 /// and the messages of this and of the next finer level follow their slopes.
 namespace parafield {
 
-constexpr int slope_radius = 3;        // of the window that a plane is fitted to
-constexpr int coarsest_sloped = 4;     // planes are fitted on this level and on finer ones
-constexpr int last_solved_twice = 2;   // from the coarsest of these levels to this one, messages are sent twice
+constexpr int slope_radius = 3;     // of the window that a plane is fitted to
+constexpr int coarsest_sloped = 4;  // planes are fitted on this level and on finer ones
+constexpr int last_solved_twice =
+    2;  // from the coarsest of these levels to this one, messages are sent twice
 
 /// Labels of a level and what planes need of them.
 struct LevelLabels {
@@ -18,7 +19,7 @@ struct LevelLabels {
   View<const std::uint32_t> color;  // see LevelWeights
   int level = 0;
 
-  Size size() const { return labels.size(); }
+  PF_HD Size size() const { return labels.size(); }
 };
 
 /// Disparities in labels and their weights, with `slope_radius` pixels of padding on each side. Only the CPU

@@ -60,9 +60,7 @@ template <int Count>
 struct ChunkSums {
   float one[Count], x[Count], y[Count], xx[Count], xy[Count], yy[Count], d[Count], xd[Count], yd[Count];
 
-  PF_HD WindowSums at(int i) const {
-    return {one[i], x[i], y[i], xx[i], xy[i], yy[i], d[i], xd[i], yd[i]};
-  }
+  PF_HD WindowSums at(int i) const { return {one[i], x[i], y[i], xx[i], xy[i], yy[i], d[i], xd[i], yd[i]}; }
   PF_HD void set(int i, const WindowSums& sums) {
     one[i] = sums.one, x[i] = sums.x, y[i] = sums.y, xx[i] = sums.xx, xy[i] = sums.xy, yy[i] = sums.yy;
     d[i] = sums.d, xd[i] = sums.xd, yd[i] = sums.yd;

@@ -74,13 +74,17 @@ struct MiddleSums {
     return one > 0 ? (d - rise) / one - (plane.d - center) : 0.0f;
   }
 };
-/// The surface around a sample whose disparity is `center`: the plane of least squares, moved onto the samples
-/// in the middle if these are farther off than noise is. Otherwise, planes would flatten folds.
+/// 0 up to `low`, 1 from `high`, and linear in between.
+PF_HD float ramp(float value, float low, float high) {
+  return clamp((value - low) * (1 / (high - low)), 0.0f, 1.0f);
+}
+/// The surface around a sample whose disparity is `center`: the plane of least squares, or that plane moved
+/// onto the samples in the middle if these are clearly off it, because planes flatten folds. Most samples
+/// must belong to the surface; beside its borders, the samples in the middle are too few to be better.
 PF_HD Surface fitted_surface(const WindowSums& sums, const MiddleSums& middle, float center) {
-  constexpr float noise = 0.06f, certain = 0.16f;  // px; in between, the plane moves in part
   const Surface fitted = sums.fitted(center, 0.25f);
   const float off = middle.off(fitted, center);
-  const float share = clamp((magnitude(off) - noise) * (1 / (certain - noise)), 0.0f, 1.0f);
+  const float share = ramp(magnitude(off), 0.35f, 0.5f) * ramp(middle.one, 5, 7) * ramp(sums.one, 10, 20);
   return {fma(share, off, fitted.d), fitted.slope_x * fit_unit, fitted.slope_y * fit_unit};
 }
 
