@@ -73,6 +73,9 @@ class SolverBase {
   /// The copies of the frames that the solver keeps in their slots, or null.
   const KeptFrames* kept() const { return nullptr; }
 
+  /// Lends the images of the solver that `solve` overwrites before it reads them.
+  void lend(SharedWorkspace&) const {}
+
   /// Whether `solve_back` returns planes of the solver's own, and needs none.
   static constexpr bool keeps_back = false;
   /// Estimates flow from the second of two frames back to the first, after `solve`. Writes it into `planes`

@@ -87,7 +87,9 @@ class RefinedFlow : public Solver {
         slots_(method.frames),
         uses_back_(uses_back(method)) {
     if (refinement_of(method).refine > 0) {
-      refiner_.emplace(backend, workspace, size, refinement_of(method), slots_, Solver::kept());
+      SharedWorkspace shared(workspace);
+      Solver::lend(shared);
+      refiner_.emplace(backend, shared, size, refinement_of(method), slots_, Solver::kept());
       if (uses_back_ && !Solver::keeps_back) back_ = workspace.flow(size);
     }
     if (fb_check_ > 0 && method.frames != 2)
