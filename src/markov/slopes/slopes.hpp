@@ -19,7 +19,7 @@ struct LevelLabels {
   View<const std::uint32_t> color;  // see LevelWeights
   int level = 0;
 
-  PF_HD Size size() const { return labels.size(); }
+  PF_HD Size size() const { return {labels.width, labels.height}; }
 };
 
 /// Disparities in labels and their weights, with `slope_radius` pixels of padding on each side. Only the CPU
