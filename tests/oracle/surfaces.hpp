@@ -116,7 +116,8 @@ struct Surfaces {
     const auto ramp = [](double at, double low, double high) {
       return std::clamp((at - low) / (high - low), 0.0, 1.0);
     };
-    value(x, y) += off * ramp(std::abs(off), 0.35, 0.5) * ramp(of_middle, 5, 7) * ramp(weights, 10, 20);
+    value(x, y) +=
+        off * ramp(std::abs(off), 0.35, 0.5) * ramp(weights, 3, 6) * ramp(of_middle / weights, 0.12, 0.16);
   }
 };
 

@@ -79,12 +79,13 @@ PF_HD float ramp(float value, float low, float high) {
   return clamp((value - low) * (1 / (high - low)), 0.0f, 1.0f);
 }
 /// The surface around a sample whose disparity is `center`: the plane of least squares, or that plane moved
-/// onto the samples in the middle if these are clearly off it, because planes flatten folds. Most samples
-/// must belong to the surface; beside its borders, the samples in the middle are too few to be better.
+/// onto the samples in the middle if these are clearly off it, because planes flatten folds. The samples in
+/// the middle must have their share of the weights (9/49 of equal ones), unlike next to invalid pixels.
 PF_HD Surface fitted_surface(const WindowSums& sums, const MiddleSums& middle, float center) {
   const Surface fitted = sums.fitted(center, 0.25f);
   const float off = middle.off(fitted, center);
-  const float share = ramp(magnitude(off), 0.35f, 0.5f) * ramp(middle.one, 5, 7) * ramp(sums.one, 10, 20);
+  const float share =
+      ramp(magnitude(off), 0.35f, 0.5f) * ramp(sums.one, 3, 6) * ramp(middle.one / sums.one, 0.12f, 0.16f);
   return {fma(share, off, fitted.d), fitted.slope_x * fit_unit, fitted.slope_y * fit_unit};
 }
 
