@@ -23,7 +23,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/parafieldConfigVersion.cm
 install(FILES ${PROJECT_BINARY_DIR}/parafieldConfig.cmake ${PROJECT_BINARY_DIR}/parafieldConfigVersion.cmake
   DESTINATION ${package_dir} COMPONENT headers)
 
-# NAME.pc for one kind of library: `libs` and `requires` are what a program is linked with beside it.
+# NAME.pc for one kind of library: `libs` and `requires` are linked into a program in addition to it.
 file(RELATIVE_PATH pkgconfig_to_prefix /prefix/${pkgconfig_dir} /prefix)
 function(install_pkgconfig name library kind libs requires)
   configure_file(cmake/parafield.pc.in ${PROJECT_BINARY_DIR}/${kind}/${name}.pc @ONLY)
@@ -50,7 +50,7 @@ if(TARGET parafield)
     COMPONENT static ${unless_static})
   install(EXPORT parafield-static NAMESPACE parafield:: DESTINATION ${package_dir}
     COMPONENT static ${unless_static})
-  set(libs "-pthread")
+  set(libs "-lstdc++ -lm -pthread")  # programs in C do not link the C++ runtime by themselves
   set(requires "")
   if(PNG_FOUND)
     string(APPEND requires " libpng zlib")

@@ -14,8 +14,8 @@ else()
   list(FILTER sources EXCLUDE REGEX "/src/core/cuda/(runtime|backend|recording)\\.cpp$")
 endif()
 
-# What every file of the library is compiled with, and every test: results have the same bits on all devices
-# only so.
+# Options of every file of the library and of every test. Without them, results would not have the same bits on
+# all devices.
 add_library(parafield_build INTERFACE)
 target_include_directories(parafield_build INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
@@ -92,6 +92,9 @@ set(objects $<TARGET_OBJECTS:parafield_common>)
 if(PARAFIELD_DISPATCH AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(PARAFIELD_TARGETS v2 v3 v4)
   target_compile_definitions(parafield_build INTERFACE PARAFIELD_DISPATCH)
+elseif(PARAFIELD_DISPATCH AND CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+  set(PARAFIELD_TARGETS neon)  # every such processor has it
+  target_compile_definitions(parafield_build INTERFACE PARAFIELD_DISPATCH)
 else()
   set(PARAFIELD_TARGETS baseline)
 endif()
@@ -115,7 +118,7 @@ foreach(target ${PARAFIELD_TARGETS})
   if(NOT PARAFIELD_SANITIZE)
     target_compile_options(parafield_cpu_${target} PRIVATE -O3)
   endif()
-  if(NOT target STREQUAL "baseline")
+  if(target MATCHES "^v[234]$")
     target_compile_options(parafield_cpu_${target} PRIVATE -march=x86-64-${target})
   endif()
   # Generic tuning leaves loops that gather scalar.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # `cpack` makes Debian packages: the library, -dev (headers and what links the shared library), both of
-# parafield::video, which alone uses FFmpeg, the command and the filters for video editors. Those for a
-# distribution are configured with -DCMAKE_INSTALL_PREFIX=/usr -DBUILD_SHARED_LIBS=ON:
-# scripts/package does so.
+# parafield::video, which alone uses FFmpeg, the command and the filters for video editors. Packages for a
+# distribution must be configured with -DCMAKE_INSTALL_PREFIX=/usr -DBUILD_SHARED_LIBS=ON, as scripts/package
+# does.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_VENDOR "the parafield authors")
 set(CPACK_PACKAGE_CONTACT "the parafield authors <maintainers@localhost>")

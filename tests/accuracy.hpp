@@ -26,7 +26,7 @@ inline FlowScores score(const Device& device, const Sequence& sequence, const Fl
   return evaluate(flow, read_flow(folder / sequence.truth), {.mask = mask});
 }
 
-/// No worse than so, over every pixel with known truth.
+/// Upper limits of the errors over every pixel with known truth.
 struct Expected {
   Sequence sequence;
   double aae, epe;  // degrees, px

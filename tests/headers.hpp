@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-// What most tests include. CMake precompiles it and includes it in every test.
+// Headers that most tests include. CMake precompiles them and includes them in every test.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # An include points down the layers only:
 #   apps, python, examples      the public headers
+#   c                   core
 #   tasks               methods, steps, core
 #   methods             gradient, guided, markov: steps, core, never each other
 #   rectification       core
@@ -8,7 +9,7 @@
 #   video               io, core
 #   io color evaluation scenes masks      core
 #   core
-# Of the public headers, those that list methods (flow, stereo, detection) are for tasks alone. No file of src calls a
+# Of the public headers, those that list methods (flow, stereo, detection) are for tasks and c alone. No file of src calls a
 # task's public function: what tasks share is below these functions, so that no circle of calls can arise.
 #   cmake -DSOURCE=<repository> -P layers.cmake
 cmake_minimum_required(VERSION 3.25)
@@ -23,6 +24,7 @@ foreach(folder io color evaluation scenes masks)
   set(below_${folder} core ${folder})
 endforeach()
 set(below_video core io video)
+set(below_c core c)
 set(lists_of_methods flow stereo detection parafield)
 set(checked 0)
 
@@ -53,7 +55,7 @@ foreach(folder ${folders})
       string(REGEX REPLACE "/.*" "" target ${include})
       string(REGEX REPLACE ".*/(.*)\\.hpp" "\\1" name ${include})
       if(target STREQUAL "parafield")
-        if(NOT folder STREQUAL "tasks" AND include STREQUAL "parafield/${name}.hpp" AND name IN_LIST lists_of_methods)
+        if(NOT folder MATCHES "^(tasks|c)$" AND include STREQUAL "parafield/${name}.hpp" AND name IN_LIST lists_of_methods)
           message(SEND_ERROR "${file} includes ${include}, which lists methods: fields are in parafield/fields.hpp")
         endif()
       elseif(NOT target IN_LIST below_${folder})

@@ -8,6 +8,7 @@
 
 #include "oracle/grid.hpp"
 #include "parafield/parafield.hpp"
+#include "same.hpp"
 #include "textures.hpp"
 
 namespace parafield {
@@ -54,7 +55,7 @@ inline std::vector<oracle::Grid> grids_of(const std::vector<Image<float>>& image
   return grids;
 }
 
-/// Pushes the frames there and back: each push has to give the flow of a call with the last frames.
+/// Pushes the frames forth and back: each push must give the flow of a call with the last frames.
 inline void expect_calls_flow_of_pushes(const FlowMethod& method, std::vector<Frame> frames,
                                         const Device& device) {
   for (std::size_t i = frames.size() - 1; i-- > 0;) frames.push_back(frames[i]);
@@ -66,12 +67,7 @@ inline void expect_calls_flow_of_pushes(const FlowMethod& method, std::vector<Fr
     ASSERT_EQ(pushed != nullptr, i + 1 >= count) << i;
     if (!pushed) continue;
     const FlowField& called = calls({std::span(frames).subspan(i + 1 - count, count)});
-    for (int y = 0; y < size.height; ++y)
-      for (int x = 0; x < size.width; ++x) {
-        ASSERT_EQ(pushed->u(x, y), called.u(x, y)) << i;
-        ASSERT_EQ(pushed->v(x, y), called.v(x, y)) << i;
-        ASSERT_EQ(pushed->valid(x, y), called.valid(x, y)) << i;
-      }
+    expect_same(*pushed, called, "frame " + std::to_string(i));
   }
 }
 

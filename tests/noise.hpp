@@ -13,7 +13,7 @@ namespace parafield {
 
 /// A range of values that is not the usual one, but near it.
 inline ValueRange some_range(PixelFormat format) {
-  const float unit = bytes_per_pixel(format) == 2 * channels(format) ? 257 : 1;
+  const float unit = bytes_per_value(format) == 2 ? 257 : 1;
   return {16 * unit, 235 * unit};
 }
 

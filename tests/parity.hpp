@@ -18,6 +18,7 @@
 #include "on.hpp"
 #include "parafield/parafield.hpp"
 #include "random_method.hpp"
+#include "same.hpp"
 #include "targets.hpp"
 
 namespace parafield {
@@ -35,29 +36,7 @@ struct ParityCase {
   typename Task::Options options;
 };
 
-// What a task's parity test gives beside its cases: of each result its planes, and whether a method takes a
-// start.
-
-template <class F>
-void for_each_plane(const FlowField& flow, F f) {
-  f("u", flow.u.view());
-  f("v", flow.v.view());
-  f("valid", flow.valid.view());
-  f("confidence", flow.confidence.view());
-}
-template <class F>
-void for_each_plane(const DisparityField& field, F f) {
-  f("d", field.d.view());
-  f("valid", field.valid.view());
-  f("confidence", field.confidence.view());
-}
-template <class F>
-void for_each_plane(const MotionMask& mask, F f) {
-  f("moving", mask.moving.view());
-  f("valid", mask.valid.view());
-  f("confidence", mask.confidence.view());
-}
-
+/// Whether a method can start from an earlier result.
 template <class Method>
 bool takes_start(const Method&) {
   return true;
@@ -81,7 +60,8 @@ bool takes_tracks(const Method&) {
 }
 inline bool takes_tracks(const DirectInterpolation& method) { return method.model == MotionModel::constant; }
 
-/// What guides a flow beside its frames: of methods that take tracks some, or a camera's rotation, or both.
+/// Guides of a flow in addition to its frames: for methods that take tracks, some tracks, a camera's
+/// rotation, or both.
 struct Guiding {
   Image<float> values;  // of the tracks, where the frames are
   FlowInput input;
@@ -118,7 +98,7 @@ std::string described(const ParityCase<Task>& c) {
          to_string(c.format) + ", seed " + std::to_string(c.seed);
 }
 
-/// Where PARAFIELD_TEST_CASES asks for fewer: as many, spread over the list.
+/// The list, or as many of its cases as PARAFIELD_TEST_CASES asks for, spread over it.
 template <class Case>
 std::vector<Case> as_many_as_asked(std::vector<Case> list) {
   const char* count = std::getenv("PARAFIELD_TEST_CASES");
@@ -129,21 +109,9 @@ std::vector<Case> as_many_as_asked(std::vector<Case> list) {
   return some;
 }
 
-template <class T>
-void expect_same(View<const T> a, View<const T> b, const char* plane, const std::string& what) {
-  ASSERT_EQ(a.size(), b.size());
-  for (int y = 0; y < a.height; ++y)
-    for (int x = 0; x < a.width; ++x) {
-      const bool same =
-          std::memcmp(&a(x, y), &b(x, y), sizeof(T)) == 0 || (a(x, y) != a(x, y) && b(x, y) != b(x, y));
-      ASSERT_TRUE(same) << plane << " at (" << x << ", " << y << "): " << +a(x, y) << " and " << +b(x, y)
-                        << "\n  " << what;
-    }
-}
-
-/// Of as many frames as the method takes, guided where it can be, of those from the second on, from the first
-/// result, where it takes a start, and of the last of all of them pushed where the task streams or takes
-/// pairs.
+/// Results from the method's number of frames: of a call with the first frames; guided, if the method can be;
+/// of a call from the second frame on that starts from the first result, if the method takes a start; and the
+/// last one of pushed frames, if the task streams or takes pairs.
 template <class Task>
 struct ParityResults {
   std::optional<typename Task::Result> first, guided, from_start, pushed;
@@ -259,13 +227,7 @@ class Parity : public OnTarget {
     const ParityResults<Task>& reference = expected(i, cases);
     const auto compare_one = [&](const auto& a, const auto& b, const std::string& what) {
       ASSERT_EQ(a.has_value(), b.has_value()) << what;
-      if (!a) return;
-      for_each_plane(*a, [&](const char* name, auto plane) {
-        for_each_plane(*b, [&](const char* other_name, auto other) {
-          if constexpr (std::is_same_v<decltype(plane), decltype(other)>)
-            if (std::string(name) == other_name && !HasFatalFailure()) expect_same(plane, other, name, what);
-        });
-      });
+      if (a) expect_same(*b, *a, what);
     };
     compare_one(reference.first, results.first, "pair: " + described(cases[i]));
     compare_one(reference.guided, results.guided, "guided: " + described(cases[i]));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-// Planes of a backend, and their values in the host's memory, row by row.
+// Planes in a backend's memory, and their values in host memory, row by row.
 #include <vector>
 
 #include "core/backend.hpp"

@@ -30,7 +30,7 @@ std::string described(const Method& method) {
   return visitor.text;
 }
 
-/// Parameters that only make a test long, made small: whatever the task, a method's time is bounded.
+/// Reduces parameters that only make a test long, so that the time of any method is bounded.
 template <class Method>
 Method restrained(Method method) {
   if constexpr (requires { method.iterations; }) method.iterations = std::min(method.iterations, 5);
@@ -68,7 +68,7 @@ Method restrained(Method method) {
   return method;
 }
 
-/// Parameters that do not fit into images of a size, made to fit.
+/// Adapts parameters that do not fit into images of a size.
 template <class Method>
 Method fitted(Method method, Size size) {
   if constexpr (requires { method.energy.disparities; }) {
@@ -105,14 +105,16 @@ struct RandomParameters {
       const unsigned most = parameter.name == "iterations" ? 4 : parameter.name == "sweeps" ? 5 : 40;
       field = least + int(random() % (std::min(unsigned(parameter.max - least), most) + 1));
     } else if (random() % 2) {
-      // Weights and limits may be huge, but then one of them decides all: mostly they are of the order of the default.
+      // Weights and limits may be huge, but then one of them decides everything. Mostly they are of the order
+      // of the default.
       const float most = random() % 8 ? std::min(parameter.max, 100.0f) : parameter.max;
       field = parameter.min + (most - parameter.min) * std::pow(float(random() % 1000) / 1000, 4.0f);
     }
   }
 };
 
-/// A random value of each parameter within its range and allowed with the others, but for what only makes a test long.
+/// A random value for each parameter, within its range and consistent with the others. Parameters that only
+/// make a test long stay small.
 template <class Method>
 Method random_method(std::mt19937& random) {
   Method method;

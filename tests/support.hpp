@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <optional>
 
-/// What tests share.
+/// Shared by the tests: the folder of real sequences.
 namespace parafield::test {
 
-/// The folder of real sequences with ground truth, which is no part of the repository: $PARAFIELD_DATA,
-/// otherwise ../shared/data beside the source tree. Empty where there is none.
+/// The folder of real sequences with ground truth, which is not part of the repository: $PARAFIELD_DATA,
+/// otherwise ../shared/data next to the source tree. Empty if there is none.
 inline std::optional<std::filesystem::path> data_folder() {
   const char* given = std::getenv("PARAFIELD_DATA");
   const std::filesystem::path folder = given && *given

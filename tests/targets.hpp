@@ -10,7 +10,7 @@
 #include "core/cpu/instruction_set.hpp"
 #include "parafield/device.hpp"
 
-/// What every result is compared on: each build of the CPU loops, and CUDA.
+/// A target on which every result is compared: a build of the CPU loops, or CUDA.
 namespace parafield {
 
 #ifdef PARAFIELD_SANITIZED
@@ -29,24 +29,22 @@ struct Target {
 inline void PrintTo(const Target& target, std::ostream* out) { *out << target.name; }
 
 inline std::vector<Target> targets() {
-#ifdef PARAFIELD_DISPATCH
-  return {{"v2", "v2"}, {"v3", "v3"}, {"v4", "v4"}, {"cuda", nullptr}};
-#else
-  return {{"baseline", "baseline"}, {"cuda", nullptr}};
-#endif
+  std::vector<Target> all = {{"cuda", nullptr}};
+  for (const InstructionSet set : built_sets) all.insert(all.begin(), {to_string(set), to_string(set)});
+  return all;
 }
 
 /// Why a target cannot be used here; empty where it can.
 inline std::string why_not(const Target& target) {
   if (!target.instruction_set) return why_no_cuda();
-  for (const InstructionSet set :
-       {InstructionSet::baseline, InstructionSet::v2, InstructionSet::v3, InstructionSet::v4})
+  for (const InstructionSet set : built_sets)
     if (std::string(target.instruction_set) == to_string(set) && !is_supported(set))
       return std::string("this processor lacks x86-64-") + target.instruction_set;
   return "";
 }
 
-/// The one that the others are compared with: all give the same, so the CPU's fastest (v2 lacks a fused multiply-add).
+/// The target that the others are compared with. All give the same bits, so it is the CPU's fastest (v2 lacks
+/// a fused multiply-add).
 inline Target reference_target() {
   Target best = targets().front();
   for (const Target& target : targets())

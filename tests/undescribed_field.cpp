@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A field of a struct of parameters that nothing describes is an error of the compiler. Compiled by two tests, with and
-// without UNDESCRIBED.
+// A field of a struct of parameters that nothing describes is an error of the compiler. Compiled by two
+// tests, with and without UNDESCRIBED.
 #include "parafield/method.hpp"
 
 namespace parafield {

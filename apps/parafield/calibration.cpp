@@ -112,7 +112,7 @@ CalibratedPair Cameras::prepared(std::vector<FrameBuffer> frames) {
     pair.text += fmt::format("rows after rectification: {}\n", rows_text(after));
   }
   const PixelFormat format = pair.frames[0].format();
-  pair.wide = bytes_per_pixel(format) == 2 * channels(format);
+  pair.wide = bytes_per_value(format) == 2;
   pair.frames.clear();
   pair.frames.push_back(views.left.to(Memory::host()));
   pair.frames.push_back(views.right.to(Memory::host()));

@@ -31,7 +31,7 @@ struct CameraOptions {
   std::optional<float> depth_scale;
   double focal = 0, baseline = 0, offset = 0;
 
-  /// Adds the options. `views`: also those of the rectified views.
+  /// Adds the options. `views`: also the options of the rectified views.
   void add_to(App& command, bool views = true);
   /// The geometry of rectified views of this size, by --calibration or --focal and --baseline; none without
   /// them.

@@ -215,7 +215,8 @@ void run(CloudsOptions& options) {
 
   Report report = options.begin("clouds", method, size, sequence.estimator.blocks());
   report.json.update(parameters_json(parameters_of(task)));
-  sequence.add_to(report, name_of(method), info);
+  sequence.add_to(report, name_of(method), info, "motion");
+  if (heights) heights->add_to(report);
   results.end(report);
   options.print(report);
 }

@@ -77,12 +77,16 @@ class CloudHeights {
 
   /// Returns the heights for a later left image, NaN where unknown, valid until the next call.
   View<const float> operator()(const InputFrame& left);
-  /// Moves the heights along the motion to the next image.
+  /// Moves the heights along the motion to the next image. Heights without valid motion are dropped.
   void move(const FlowView& flow) { filter_.move(flow); }
+  /// Adds which images have no heights, because neither view shows more than noise.
+  void add_to(Report& report) const;
 
  private:
   const Options options_;
+  const bool quiet_;
   InputFrames right_;
+  FramesFindings unusable_;
   std::optional<InputFrame> right_frame_;
   std::int64_t last_ = -1;  // index of the last left image
   /// Refines the disparities where the flow agrees with them.

@@ -114,8 +114,9 @@ MotionFile CloudFileOptions::begin(Size size, CloudUnits units, bool has_heights
 CloudHeights::CloudHeights(const Options& options, const FrameOptions& reading, Size size,
                            const Device& device, bool quiet)
     : options_(options),
+      quiet_(quiet),
       right_(options.right, reading, 1, quiet),
-      estimator_(stereo_method(options), size, {.device = device}),
+      estimator_(stereo_method(options), size, {.device = device, .examine_frames = true}),
       flow_(AdaptiveRidge{}, size, {.device = device}),
       start_(size, Memory::host(), false),
       smoothing_{.frames = options.smoothing, .tolerance = float(1.5 * std::abs(options.scale))},  // 1.5 px
@@ -138,6 +139,12 @@ void CloudHeights::refine(DisparityField& field, const Frame& left, const Frame&
     }
 }
 
+void CloudHeights::add_to(Report& report) const {
+  Json found;
+  add_frames(found, unusable_, "heights", quiet_);
+  if (found.contains("without_texture")) report.json["heights_without_texture"] = found["without_texture"];
+}
+
 View<const float> CloudHeights::operator()(const InputFrame& left) {
   if (left.index != last_ + 1) filter_ = HeightFilter(start_.size(), smoothing_);  // images were skipped
   last_ = left.index;
@@ -155,6 +162,7 @@ View<const float> CloudHeights::operator()(const InputFrame& left) {
     return filter_(unknown);
   }
   DisparityField field = estimator_(left.frame, right->frame).to(Memory::host());
+  unusable_.add(estimator_.frames_state(), left.index + 1);
   refine(field, left.frame, right->frame);
   mark_unknown(field, left.known, right->known);
   const Image<float> heights = height_of(field, options_.scale, options_.offset);

@@ -2,7 +2,7 @@
 #pragma once
 #include "command_line.hpp"
 
-/// The subcommands, one file each. Each function adds one of them to the program.
+/// The subcommands, one file each. Each function adds its command to the program.
 namespace parafield::command {
 
 void add_flow(App& program);

@@ -15,7 +15,7 @@ void check_words(const DetectOptions& options) {
   if (options.energy != "none") throw UsageError("--energy needs two frames, not a series");
 }
 
-/// Pushes the frames one by one, times each, and writes masks and overlays. After an error, those before it
+/// Pushes the frames one by one, times each, and writes masks and overlays. After an error, earlier files
 /// stay.
 Times detect_series(const DetectOptions& options, const DetectionMethod& method, const Device& device,
                     Findings& findings) {
@@ -92,6 +92,7 @@ void run(const DetectOptions& given) {
 
   Findings findings(options);
   Estimate<Detection> estimated;
+  FramesState state = FramesState::unknown;  // of a single pair
   if (options.is_series()) {
     estimated.times = detect_series(options, method, device, findings);
   } else {
@@ -105,6 +106,7 @@ void run(const DetectOptions& given) {
     findings.region = task.region;
     estimated = estimate<Detection>(method, device, pair, task, options, {}, {},
                                     [&](MotionDetector& detector) { options.write_background(detector); });
+    state = examine<Detection>(estimated.result, pair, task);
     findings.add(options, 0, estimated.result, pair[1], options.output, options.overlay);
   }
 
@@ -118,7 +120,7 @@ void run(const DetectOptions& given) {
   if (options.is_series())
     add_frames(report.json, findings.unusable, "mask", options.quiet);
   else
-    add_state(report, estimated.state, options.quiet);
+    add_state(report, state, options.quiet);
   findings.add_to(report, options, estimated.energies);
   if (options.boxes != "-") options.print(report);
 }

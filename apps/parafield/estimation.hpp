@@ -145,21 +145,20 @@ struct EstimationOptions : EstimatorOptions<Task> {
   }
 };
 
-/// Whether results of frames that are not usable are marked as not valid.
-template <class Options>
-bool is_withheld(const Options& options) {
-  if constexpr (requires { options.min_confidence; }) return options.min_confidence != 0;
-  return true;
-}
-
 template <class Task>
 struct Estimate {
   typename Task::Result result;  // in host memory
   Times times;
   std::vector<double> energies;
   SolvedBlocks blocks;
-  FramesState state;
 };
+
+/// Examines the frames of a result, and marks its pixels as not valid if that makes them unreliable.
+template <class Task>
+FramesState examine(typename Task::Result& result, const std::vector<FrameBuffer>& frames,
+                    const typename Task::Options& options) {
+  return withhold<Task>(result, examine_frames(std::vector<Frame>(frames.begin(), frames.end())), options);
+}
 
 /// Input of an estimator: the frames and the other inputs in `given`. If the device has memory of its own,
 /// frames and tracks are copied there.
@@ -230,13 +229,7 @@ Estimate<Task> estimate(const typename Task::Method& method, const Device& devic
   estimator.synchronize();
   const double milliseconds = timer.stop();
   if (!memory.on_host()) result = solved.to(Memory::host());
-  FramesState state = examine_frames(std::vector<Frame>(frames.begin(), frames.end()));
-  // Views may differ like scenes, and motion can be seen without texture.
-  constexpr bool detects = std::is_same_v<Task, Detection>;
-  if (state == (Task::pairs ? FramesState::cut : detects ? FramesState::no_texture : FramesState::unknown))
-    state = FramesState::unknown;
-  if (is_withheld(options)) withhold(result, state);
-  Estimate<Task> estimated{std::move(result), time_of_first(milliseconds), {}, estimator.blocks(), state};
+  Estimate<Task> estimated{std::move(result), time_of_first(milliseconds), {}, estimator.blocks()};
   if (options.energies != EnergyReport::none) estimated.energies = estimator.energies();
   if (finish) finish(estimator);
   if (run.repeats > 0) {

@@ -12,11 +12,18 @@
 
 namespace parafield::command {
 
+/// The options with the examination of frames.
+static FlowOptions examining(FlowOptions options) {
+  options.examine_frames = true;
+  return options;
+}
+
 FlowSequence::FlowSequence(const std::vector<std::string>& files, const FrameOptions& reading, int ahead,
                            bool quiet, const FlowMethod& method, const FlowOptions& task)
     : source(files, reading, ahead, quiet),
-      estimator(method, source.size(), task),
+      estimator(method, source.size(), examining(task)),
       middle_((frames_of(method) - 1) / 2),
+      quiet_(quiet),
       timer_(Device::cpu()),
       whole_(Device::cpu()) {
   source.need(frames_of(method));
@@ -40,6 +47,7 @@ bool FlowSequence::next(FlowField& flow) {
     if (!complete) continue;
     milliseconds_.push_back(time);
     number_ = int(frames[0].index) - middle_ + 1;
+    unusable_.add(estimator.frames_state(), number_);
     mark_unknown(flow, frames[0].known, frames[1].known);
     return true;
   }
@@ -52,13 +60,14 @@ InputFrame FlowSequence::take_frame() {
   return frame;
 }
 
-void FlowSequence::add_to(Report& report, std::string_view method, const DeviceInfo& info) {
+void FlowSequence::add_to(Report& report, std::string_view method, const DeviceInfo& info, const char* noun) {
   const double seconds = whole_.stop() / 1000;
   add_times(report, method, info, source.size(), times_of(milliseconds_));
   report.json["frames"] = source.count();
   add_series(report, fmt::format("{} frames, ", source.count()), "flow", int(milliseconds_.size()), seconds);
   add_range(report, source.range());
   add_notes(report, source.notes());
+  add_frames(report.json, unusable_, noun, quiet_);
 }
 
 namespace {
@@ -203,14 +212,12 @@ void run_series(const FlowCommandOptions& options, const FlowMethod& method, Flo
   check_series(options.outputs(), std::size_t(expected), options.inputs());
   const DeviceStart starting(options.device, false);
   task.device = options.device.device();
-  task.examine_frames = true;
   const DeviceInfo info = describe_device(*task.device);
 
   FlowSequence sequence(options.frames, options.reading, window + (counted ? 1 : 0), options.quiet, method,
                         task);
   PictureOptions picture = options.picture;
   FlowFindings findings;
-  FramesFindings unusable;
   SeriesWriter<FlowField> writer("flow");
   ProgressLine line(!options.quiet);
   line.begin("estimating");
@@ -218,7 +225,6 @@ void run_series(const FlowCommandOptions& options, const FlowMethod& method, Flo
     while (sequence.next(writer.free(sequence.estimator))) {
       const int number = sequence.number();
       const bool is_first = writer.count() == 0;
-      unusable.add(sequence.estimator.frames_state(), number);
       if (number > expected) check_outputs(numbered(options.outputs(), number), options.inputs());
       writer.begin([&, number, is_first,
                     frame = std::make_shared<InputFrame>(sequence.take_frame())](FlowField& field) {
@@ -240,8 +246,7 @@ void run_series(const FlowCommandOptions& options, const FlowMethod& method, Flo
 
   Report report = options.begin("flow", method, sequence.source.size(), sequence.estimator.blocks());
   report.json.update(parameters_json(parameters_of(task)));
-  sequence.add_to(report, name_of(method), info);
-  add_frames(report.json, unusable, "flow", options.quiet);
+  sequence.add_to(report, name_of(method), info, "flow");
   finish(report, options, findings, picture, [] {});
 }
 
@@ -282,7 +287,8 @@ void run(const FlowCommandOptions& options) {
     tracking->max_features = std::max(tracking->max_features, int(tracks.size()));
   }
 
-  auto [flow, times, energies, blocks, state] = estimate<Flow>(method, device, frames, task, options, given);
+  auto [flow, times, energies, blocks] = estimate<Flow>(method, device, frames, task, options, given);
+  const FramesState state = examine<Flow>(flow, frames, task);
   mark_unknown(flow, known[std::size_t(middle)], known[std::size_t(middle) + 1]);
   Report report = options.begin("flow", method, frame.size(), blocks);
   if (given.tracks) report.json["tracks"] = tracks.size();

@@ -24,17 +24,20 @@ class FlowSequence {
   /// Removes and returns the frame that the last flow belongs to: the first of two, the middle one of more.
   InputFrame take_frame();
 
-  /// Adds the times, and the number of frames and flows.
-  void add_to(Report& report, std::string_view method, const DeviceInfo& info);
+  /// Adds the times, the number of frames and flows, and which flows are not reliable. `noun`: what a flow is
+  /// called in notes, such as "motion".
+  void add_to(Report& report, std::string_view method, const DeviceInfo& info, const char* noun);
 
   InputFrames source;
   FlowEstimator estimator;
-  /// The frames from the one on that the next flow to take belongs to.
+  /// The frames, starting with the one that the next flow belongs to.
   std::deque<InputFrame> frames;
 
  private:
   const int middle_;
+  const bool quiet_;
   int pushed_ = 0, number_ = 0;
+  FramesFindings unusable_;
   Timer timer_, whole_;
   std::vector<double> milliseconds_;
 };

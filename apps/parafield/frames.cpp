@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -14,13 +15,6 @@
 
 namespace parafield::command {
 namespace {
-
-int bytes_per_value(PixelFormat format) { return bytes_per_pixel(format) / channels(format); }
-
-const char* depth_text(PixelFormat format) {
-  const int bytes = bytes_per_value(format);
-  return bytes == 1 ? "8-bit" : bytes == 2 ? "16-bit" : "float";
-}
 
 /// Clears the pixels of `known` that `other` lacks.
 void take_away(KnownPixels& known, KnownPixels other) {
@@ -121,31 +115,64 @@ class InputFrames::Reader {
  public:
   Reader(const std::vector<std::string>& files, const FrameOptions& options, const FrameSourceOptions& how)
       : source_(files, how),
+        skips_(how.skip_damaged),
         fills_(options.fills),
         mask_name_(options.mask.empty() ? options.overlay : options.mask),
         mask_(given_mask(options)) {}
 
   const VideoInfo& info() const { return source_.info(); }
-  std::vector<std::string> take_notes() { return source_.take_notes(); }
+  std::vector<std::string> take_notes() {
+    std::vector<std::string> notes = source_.take_notes();
+    std::ranges::move(std::exchange(notes_, {}), std::back_inserter(notes));
+    return notes;
+  }
+  /// With skip_damaged, passes over frames without any value. Throws their error if there are no others.
   bool next(InputFrame& frame) {
-    if (!source_.next(frame)) return false;
-    frame.name = source_.name();
-    if (fills_) fill(frame);
-    return true;
+    std::optional<Error> empty;
+    std::int64_t passed = 0;
+    while (source_.next(frame)) {
+      frame.name = source_.name();
+      try {
+        if (fills_) fill(frame);
+      } catch (const EmptyFrame& error) {
+        if (!skips_) throw;
+        empty = error;
+        notes_.push_back(fmt::format("{}; it is skipped", error.what()));
+        passed += frame.skipped + 1;
+        continue;
+      }
+      frame.skipped += passed;
+      has_delivered_ = true;
+      return true;
+    }
+    if (empty && !has_delivered_) throw *empty;
+    return false;
   }
 
  private:
-  /// Sets the frame's mask and fills in its pixels without a value.
+  struct EmptyFrame : Error {
+    using Error::Error;
+  };
+
+  /// Sets the frame's mask and fills in its pixels without a value. Throws EmptyFrame if none has one.
   void fill(InputFrame& frame) const {
     if (mask_) check_same_size(frame.name, frame.frame.size(), mask_name_, mask_.size());
     frame.known = mask_.to(Memory::host());
     take_away(frame.known, known_pixels(frame.frame));
     if (frame.name == source_.file()) take_away(frame.known, read_alpha(source_.file()));
-    if (frame.known) frame.frame = naming(frame.name, [&] { return filled(frame.frame, frame.known); });
+    if (!frame.known) return;
+    try {
+      frame.frame = naming(frame.name, [&] { return filled(frame.frame, frame.known); });
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::invalid_argument) throw;
+      throw EmptyFrame(error.code(), error.what());
+    }
   }
 
   FrameSource source_;
-  const bool fills_;
+  std::vector<std::string> notes_;
+  bool has_delivered_ = false;
+  const bool skips_, fills_;
   const std::string mask_name_;
   const KnownPixels mask_;
 };

@@ -36,7 +36,7 @@ struct FrameOptions {
   void add_to(App& command);
   /// Adds --range alone.
   void add_range_to(App& command);
-  /// Adds --skip-damaged. `results` names what a damaged frame has none of.
+  /// Adds --skip-damaged. `results` names the results that a damaged frame lacks.
   static void add_skip_to(App& command, bool& skip_damaged, const std::string& results);
   /// Adds --input-mask. Pixels without a value (by the mask, by alpha, or because they are not finite) are
   /// then filled in.
@@ -93,8 +93,8 @@ class SequenceRange {
 class InputFrames {
  public:
   /// Reads the first `ahead` frames, or all if there are fewer. If a frame after the first cannot be read,
-  /// next() throws its error after the frames before it. If their range is not the usual one of their format,
-  /// a note on stderr says so unless `quiet` is set. Each later frame is read while the one before it is in
+  /// next() throws its error after the frames before it. If their format usually has another range,
+  /// a note on stderr says so unless `quiet` is set. Each later frame is read while the previous one is in
   /// use. If `ahead` is 0, frames are read when they are needed, and the first one decides the range.
   /// Throws UsageError and whatever FrameSource throws.
   InputFrames(const std::vector<std::string>& files, const FrameOptions& options, int ahead, bool quiet,

@@ -11,7 +11,7 @@
 #include "parafield/device.hpp"
 #include "parafield/image.hpp"
 
-/// What all programs that measure share: timing and its statistics, the conditions of a run, tables. The
+/// Shared by all programs that measure: timing and its statistics, the conditions of a run, tables. The
 /// command and the studies of bench/ use it; bench/common/measuring.py writes the same JSON.
 namespace parafield::command {
 

@@ -11,8 +11,8 @@
 
 namespace parafield::command {
 
-/// Rethrows an error that ended a series. Its message then says how many results, which are called `noun`, were
-/// written before.
+/// Rethrows an error that ended a series. Its message then says how many results, which are called `noun`,
+/// were written before.
 [[noreturn]] inline void fail_after(const Error& error, std::int64_t written, std::string_view noun) {
   if (written == 0) throw error;
   throw Error(error.code(), written == 1 ? fmt::format("{}; the {} before it is written", error.what(), noun)

@@ -175,11 +175,12 @@ void run(const StereoCommandOptions& options) {
   const auto mask = read_like(options.truth.mask, options.images[0], left.size(), read_mask);
 
   std::optional<Examined> examined;
-  auto [disparity, times, energies, blocks, state] =
+  auto [disparity, times, energies, blocks] =
       estimate<Stereo>(method, device, images.frames, task, options, {}, [&](StereoEstimator& estimator) {
         examined.emplace(pair, estimator, energy.disparities);
         method = estimator.method();
       });
+  withhold<Stereo>(disparity, examined->state(), task);
   mark_unknown(disparity, images.known[0], images.known[1]);
   Report report = options.begin("stereo", method, left.size(), blocks);
   report.json.update(parameters_json(parameters_of(task)));

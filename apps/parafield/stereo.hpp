@@ -32,7 +32,7 @@ struct StereoCommandOptions : EstimationOptions<Stereo> {
   bool beside = false;
   TruthOptions truth;
 
-  /// Two names stay, because each camera's files must be found by themselves.
+  /// Two names stay as they are, because each camera's files are found separately.
   void expand() {
     if (images.size() != 2) expand_names(images);
   }
@@ -46,7 +46,7 @@ struct StereoCommandOptions : EstimationOptions<Stereo> {
 
 StereoEnergy& energy_of(StereoMethod& method);
 
-/// What is found out about a pair before estimating.
+/// Findings on a pair before it is estimated.
 struct Examined {
   PairFindings findings;
   RowAlignment rows;
@@ -55,6 +55,8 @@ struct Examined {
   /// Lets the estimator examine the pair.
   Examined(const CalibratedPair& pair, StereoEstimator& estimator, int given);
 
+  /// Whether the pair is usable.
+  FramesState state() const { return findings.textured ? FramesState::usable : FramesState::no_texture; }
   /// Adds disparities_found, warnings and row_error. Warnings are also printed as notes on stderr.
   void add_to(Report& report, const StereoEnergy& used, bool quiet) const;
 };

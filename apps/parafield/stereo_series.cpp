@@ -96,7 +96,7 @@ class PairFrames {
     return pair;
   }
 
-  /// Prints new notes on the right camera's images, which is quiet because its range is that of the left one.
+  /// Prints new notes on the right camera's images, which is quiet because its range is the left one's.
   void say_notes() {
     for (; said_ < right_->source_notes().size(); ++said_)
       if (!quiet_) note(right_->source_notes()[said_]);

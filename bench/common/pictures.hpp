@@ -22,7 +22,7 @@ class Pictures {
   /// Makes the folder and its folder `real`, unless `folder` is empty.
   explicit Pictures(std::filesystem::path folder);
 
-  /// False without a folder: then nothing has to be drawn.
+  /// False without a folder: then nothing needs to be drawn.
   bool wanted() const { return !folder_.empty(); }
   /// Writes a picture. `file`: its name without ".png"; pictures of real sequences begin with "real/".
   void add(const std::string& figure, const std::string& caption, const std::string& file,

@@ -20,7 +20,7 @@ struct Pair {
   Image<std::uint8_t> mask;  ///< no data = every pixel counts
 };
 
-/// The folder of real sequences: `given`, otherwise PARAFIELD_DATA, otherwise ../shared/data beside the
+/// The folder of real sequences: `given`, otherwise PARAFIELD_DATA, otherwise ../shared/data next to the
 /// sources. Empty if it does not exist; for `given`, throws Error(file).
 std::optional<std::filesystem::path> data_folder(const std::string& given);
 

@@ -36,9 +36,9 @@ inline Memory memory_of(const Device& device) {
 
 std::vector<FrameBuffer> copied(const std::vector<FrameBuffer>& frames, Memory memory);
 
-/// A call of use(estimator, inputs, turn), where `turn` counts up. It returns the milliseconds of one of
-/// `batch` uses, which do not wait for each other. `warm_up` calls come first: they allocate and record
-/// graphs.
+/// A call of use(estimator, inputs, turn), where `turn` counts up. It returns the milliseconds of a use,
+/// averaged over `batch` uses, which do not wait for each other. `warm_up` calls come first: they allocate
+/// and record graphs.
 template <class Task, class Inputs, class Use>
 Call estimator_call(const typename Task::Method& method, const Device& device, Size size, Inputs inputs,
                     int warm_up, Use use, int batch = 1) {

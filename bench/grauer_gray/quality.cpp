@@ -47,7 +47,7 @@ StereoEnergy peer_energy(int disparities) {
   return energy;
 }
 
-/// Adds the rows of a scene, one for each precision: belief propagation beside other solvers.
+/// Adds the rows of a scene, one for each precision: belief propagation and other solvers.
 template <class Task, class Energy>
 void add_energies(Table& table, const Study& study, const std::string& name, int labels, const Frame& frame0,
                   const Frame& frame1, const Energy& energy) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// grauer_gray_study: the measurements of Grauer-Gray, Kambhamettu and Palaniappan (2008), repeated with belief
-// propagation.
+// grauer_gray_study: the measurements of Grauer-Gray, Kambhamettu and Palaniappan (2008), repeated with
+// belief propagation.
 #include "common/study.hpp"
 
 namespace parafield::bench {
@@ -9,8 +9,8 @@ namespace parafield::bench {
 std::vector<Table> speed_tables(const Study& study);
 /// Energies, next to energies of other solvers; errors of disparities.
 std::vector<Table> quality_tables(const Study& study);
-/// Disparities and motion (figs. 1 and 2) of rendered scenes and, where they are found, of Tsukuba and of clouds
-/// of hurricane Irma. Also heights and motion of rendered clouds, next to their truth.
+/// Disparities and motion (figs. 1 and 2) of rendered scenes and, where they are found, of Tsukuba and of
+/// clouds of hurricane Irma. Also heights and motion of rendered clouds, next to their truth.
 void draw_figures(const Study& study);
 
 StudyProgram study_program() {

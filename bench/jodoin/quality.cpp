@@ -79,7 +79,8 @@ namespace {
 
 constexpr Size size{160, 120};
 
-/// Draws a frame, the truth, and the results of WTA, ICM and annealing. draw(method) returns a result's picture.
+/// Draws a frame, the truth, and the results of WTA, ICM and annealing. draw(method) returns a result's
+/// picture.
 template <class Energy, class Draw>
 void draw_scene(const Study& study, const char* scene, const In<Frame>& frame, const char* caption,
                 const In<Frame>& truth, Icm<Energy> icm, Annealing<Energy> annealing, Draw draw) {

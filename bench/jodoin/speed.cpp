@@ -17,7 +17,7 @@ struct Line {
 };
 
 /// Comparison of methods on one serial thread and on the study's device, timed in turn. The line of a CPU
-/// goes through 2 and 6 sweeps, that of a GPU through none and all of them.
+/// goes through 2 and 6 sweeps, a GPU's through none and all of them.
 template <class Task>
 class Comparison {
  public:

@@ -10,8 +10,8 @@ constexpr int block_width = 32, block_height = 8;
 __constant__ Feature features[PaperKernels::most_features];
 __constant__ Label labels[most_labels];
 __constant__ float gauss_entries[LookUp::entries];
-// 512 x 32 votes do not fit beside them. All lanes of a warp read the same vote, which the cache gives to all
-// at once.
+// 512 x 32 votes do not fit in addition to them. All lanes of a warp read the same vote, which the cache
+// gives to all at once.
 __device__ float votes[PaperKernels::most_features * most_labels];
 
 struct Sizes {

@@ -20,7 +20,7 @@ class PaperKernels {
   enum class Layout {
     by_label,
     by_pixel
-  };  ///< adjacent scores: those of a label's pixels (Fig. 2), or of a pixel's labels
+  };  ///< adjacent scores: scores of a label's pixels (Fig. 2), or of a pixel's labels
 
   /// Problems of one size with the same features, labels and votes, which are taken from the first.
   explicit PaperKernels(const std::vector<Problem>& problems);

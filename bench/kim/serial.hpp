@@ -45,7 +45,8 @@ std::vector<float> gauss_table();
 struct Difference {
   double other_valid, other_flow, largest;
 
-  /// Throws Error(device) if the labels of `program` differ from the library's at more than 1 % of the pixels.
+  /// Throws Error(device) if the labels of `program` differ from the library's at more than 1 % of the
+  /// pixels.
   void check_labels(const std::string& program) const {
     if (!(other_valid < 0.01 && other_flow < 0.01))
       throw Error(ErrorCode::device, program + ": other labels than the library's");

@@ -8,8 +8,8 @@ namespace parafield::bench {
 std::vector<Table> accuracy_tables(const Study& study);
 /// Errors of pushed frames, with and without the last pair's flow as a start: section 2.3.
 std::vector<Table> temporal_tables(const Study& study);
-/// Time and accuracy in one number (table 1), the time of each step (Fig. 7), the speed-up over one serial CPU
-/// thread (section 4).
+/// Time and accuracy in one number (table 1), the time of each step (Fig. 7), the speed-up over one serial
+/// CPU thread (section 4).
 std::vector<Table> time_tables(const Study& study);
 /// Figs. 4, 5, 6 and 9 on rendered scenes and, if they are found, on real sequences.
 void draw_figures(const Study& study);

@@ -134,7 +134,8 @@ def panels_of(report, task):
         errors = mean_errors(rows, task, group)
         points = [{"name": row["method"], "library": row["library"], "device": "cpu", "time": row["median_milliseconds"],
                    "error": errors[row["method"]]} for row in rows if row["sequence"] == name]
-        # The default's time depends on the motion, of which a bench's scene has little; and highway has color.
+        # The default's time depends on the motion, of which a bench's scene has little; and highway has
+        # color.
         if group not in ("large motion", "CDnet's highway"):
             points += gpu_points(report, task, reference, errors)
         yield {"title": title, "x": f"ms ({name}, {size_text(reference)})", "y": LABELS[task], "log": task != "stereo",

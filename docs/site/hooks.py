@@ -20,7 +20,17 @@ from mkdocs.structure.pages import Page
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ["*.md", "docs/**/*.md", "bench/*.md", "bench/results/*.md"]
 LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?\))")
-LANGUAGES = {".hpp": "cpp", ".cpp": "cpp", ".json": "json", ".py": "python", ".yml": "yaml"}
+LANGUAGES = {
+    ".c": "c",
+    ".cpp": "cpp",
+    ".cs": "csharp",
+    ".h": "c",
+    ".hpp": "cpp",
+    ".json": "json",
+    ".py": "python",
+    ".rs": "rust",
+    ".yml": "yaml",
+}
 PICTURES = {".png", ".jpg", ".jpeg", ".svg", ".webp"}
 
 

@@ -8,7 +8,7 @@
 
 namespace parafield {
 
-/// What a motion detector has learned about a still scene, in host memory. It is the same for all devices.
+/// Knowledge of a motion detector about a still scene, in host memory. It is the same for all devices.
 /// write_background and read_background (io.hpp) keep it in a file.
 struct LearnedBackground {
   std::string method;               ///< name of the method that learned it, such as icm-background

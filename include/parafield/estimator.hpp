@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "parafield/background.hpp"
@@ -24,6 +26,7 @@ enum class EnergyReport {
   /// iteration of the finest level, or only the energy of the result if it solves the image in blocks.
   sweeps
 };
+constexpr std::array<std::string_view, 3> names_of(EnergyReport) { return {"none", "result", "sweeps"}; }
 
 /// What an estimator with the option `examine_frames` found in the frames of a result.
 enum class FramesState {
@@ -32,6 +35,9 @@ enum class FramesState {
   no_texture,  ///< the frames show nothing, such as black frames, or unrelated noise
   cut          ///< the frames show different scenes
 };
+constexpr std::array<std::string_view, 4> names_of(FramesState) {
+  return {"unknown", "usable", "no texture", "cut"};
+}
 
 /// Compares each frame in host memory with the previous frame. A cut or frames without texture count more
 /// than usable ones. Throws Error(invalid_argument) for frames that an estimator refuses.
@@ -48,11 +54,13 @@ struct PARAFIELD_API FramesFindings {
   void add(FramesState state, std::int64_t number);  ///< counts result `number`
 };
 
-/// Mark the pixels of a result in host memory as not valid if the state makes them unreliable. A cut counts
-/// for flow and masks, missing texture for flow and disparities. At a cut, no pixel of a mask moves.
-PARAFIELD_API void withhold(FlowField& flow, FramesState state);
-PARAFIELD_API void withhold(DisparityField& disparity, FramesState state);
-PARAFIELD_API void withhold(MotionMask& mask, FramesState state);
+/// Returns the state of a result's frames if it makes the result of the task unreliable, otherwise
+/// `unknown`: a cut counts for flow and masks, missing texture for flow and disparities. If it counts, marks
+/// all pixels of the result, which is in host memory, as not valid, unless the option min_confidence is 0. At
+/// a cut, no pixel of a mask moves. Task: Flow, Stereo or Detection.
+template <class Task>
+PARAFIELD_API FramesState withhold(typename Task::Result& result, FramesState state,
+                                   const typename Task::Options& options);
 
 /// Blocks of the image that a method solves in turn. Belief propagation saves memory with several.
 struct SolvedBlocks {

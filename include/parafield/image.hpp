@@ -53,11 +53,14 @@ enum class PixelFormat { gray_u8, gray_u16, gray_f32, rgb_u8, rgb_u16, rgb_f32, 
 
 PARAFIELD_API int channels(PixelFormat format);
 PARAFIELD_API int bytes_per_pixel(PixelFormat format);
+PARAFIELD_API int bytes_per_value(PixelFormat format);  ///< 1, 2 or 4
+/// Type of a pixel's values: "8-bit", "16-bit" or "float".
+PARAFIELD_API const char* depth_text(PixelFormat format);
 PARAFIELD_API const char* to_string(PixelFormat format);
 
 /// The values of black and white in a frame. Methods scale values from this range to 0..255, the unit of
 /// their parameters. Values outside are scaled too, but at most one width of the range beyond it; values that
-/// lie farther out, such as those of hot pixels, count as if they lay there. {0, 0} names no range: 8-bit
+/// are farther out, such as hot pixels, count as if they were there. {0, 0} names no range: 8-bit
 /// frames then have the range 0..255, and find_value_range decides the range of 16-bit and float frames.
 struct ValueRange {
   float black = 0, white = 0;
@@ -77,11 +80,11 @@ struct Frame {
   Size size() const { return {width, height}; }
 };
 
-/// What a range is for. Motion detection compares values at the same place, so noise must stay small, and
+/// Purpose of a range. Motion detection compares values at the same place, so noise must stay small, and
 /// later frames may have more contrast than the first ones; flow and stereo need contrast.
 enum class RangeUse { matching, detection };
 
-/// What the values of frames say about their range.
+/// Findings on the values of frames, which decide their range.
 struct ValueFindings {
   ValueRange range;       ///< black and white, see find_value_range
   bool usual = true;      ///< whether that is the range of the pixel format: 0..255, or 0..65535 for u16
@@ -102,7 +105,7 @@ struct ValueFindings {
 /// - f32: the first of 0..1, -1..1, 0..255 and 0 to the largest value of 10, 12, 14 or 16 bits that the
 ///   bulk fits. It may exceed it by half its width, since resampling can overshoot.
 ///
-/// If the bulk spans less than a third of that range, as that of a thermal camera does, or fits none, its own
+/// If the bulk spans less than a third of that range, as for a thermal camera, or fits none, its own
 /// span plus a quarter of it on each side is the range; for integers it is at least 42 values wide. The
 /// contrast of 8-bit frames is only stretched if it spans at least 8 values. For motion detection, 8-bit
 /// frames keep 0..255, and the range of others is wide enough that the noise scales to 3.5 or less.
@@ -129,7 +132,7 @@ PARAFIELD_API Allocation allocate(std::ptrdiff_t row_bytes, std::ptrdiff_t rows,
 /// Copies rows of bytes from one memory to another. Returns when the copy is complete.
 PARAFIELD_API void copy(void* to, std::ptrdiff_t to_pitch, Memory to_memory, const void* from,
                         std::ptrdiff_t from_pitch, Memory from_memory, std::ptrdiff_t row_bytes, int height);
-/// Throws Error(invalid_argument) unless an image of size `from` can be copied into one of `size`.
+/// Throws Error(invalid_argument) unless an image of size `from` can be copied to an image of `size`.
 PARAFIELD_API void check_copy(Size size, Size from);
 }  // namespace detail
 

@@ -171,7 +171,7 @@ PARAFIELD_API void write_background(const std::filesystem::path& path, const Lea
 PARAFIELD_API StereoCalibration read_calibration(const std::filesystem::path& path,
                                                  const std::filesystem::path& second = {});
 
-/// What a depth file of 16 bits cannot hold.
+/// Depths that a file of 16 bits cannot hold.
 struct DepthLoss {
   std::int64_t known = 0;  ///< pixels with a depth
   std::int64_t lost = 0;   ///< of these, pixels that are stored as 0, because they round to 0 or exceed 65535
@@ -197,7 +197,7 @@ PARAFIELD_API DepthLoss write_depth(const std::filesystem::path& path, const Vie
 /// Writes points as .ply, binary and little-endian, with x, y and z (float) and red, green and blue (uchar).
 PARAFIELD_API void write_points(const std::filesystem::path& path, std::span<const ColorPoint> points);
 
-/// What a file holds.
+/// Content of a file.
 enum class FileKind { frame, flow, disparity, unknown };
 
 /// Detects the kind of a regular file from its first bytes. RGB PNG of 16 bits, PFM of three channels and

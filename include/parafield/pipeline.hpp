@@ -17,7 +17,7 @@ struct PipelineOptions {
   std::stop_token stop = {};  ///< ends the run early: see Pipeline::run
 };
 
-/// What a run of a pipeline did. The three stages work at the same time; the slowest one limits the run.
+/// Summary of a pipeline's run. The three stages work at the same time; the slowest one limits the run.
 struct PipelineReport {
   std::int64_t frames = 0;   ///< frames that the source has read
   std::int64_t results = 0;  ///< results that the sink has received

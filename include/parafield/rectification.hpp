@@ -45,7 +45,7 @@ struct StereoCalibration {
   std::array<double, 3> translation = {};                        ///< T
   Size size = {};          ///< px: size of the calibrated images; 0x0 = unknown
   bool rectified = false;  ///< the images are already rectified, like Middlebury's
-  /// What read_calibration assumed because the file does not say it, in words for the user; empty if nothing.
+  /// Assumption of read_calibration that the file does not state, as text for users; empty if there is none.
   std::string assumption = {};
 };
 

@@ -15,9 +15,9 @@ namespace parafield {
 /// A rendered sequence with its exact ground truth, in host memory. Every frame is evaluated at the pixels'
 /// centers and rounded to u8; nothing is resampled. Edges between layers and of the terrain are hard: a pixel
 /// has the value and the flow of the surface at its center. Motion is a few px at 640x480 (40 to 80 in
-/// `large`, 24 and 4 in `bar` and `camouflage`, 8 to 50 in `poles`, 0 to 60 in `stereo`). It differs between
-/// seeds and is the same for all frames, except in `flythrough` and `stereo`, whose cameras follow a valley,
-/// and where SceneOptions::pace says otherwise.
+/// `large`, 24 and 4 in `bar` and `camouflage`, 8 to 50 in `poles`, 10 to 40 in `runner`, 0 to 60 in
+/// `stereo`). It differs between seeds and is the same for all frames, except in `flythrough` and `stereo`,
+/// whose cameras follow a valley, and where SceneOptions::pace says otherwise.
 struct Scene {
   std::vector<FrameBuffer> frames;  ///< gray_u8, or rgb_u8 with SceneOptions::color
   /// flow[i]: from frame i to frame i + 1, at every pixel, without confidence. In `clouds` it is from frame i
@@ -98,6 +98,8 @@ struct SceneInfo {
 /// - poles: many thin poles at different depths.
 /// - balloons: moving balloons before a still camera, with masks.
 /// - facade: windows that look alike, every 8 and 12 px.
+/// - slats: level slats that look alike, every 6 and 8 px, at any size.
+/// - runner: a thin figure with limbs that swing, before a distant background.
 /// - flythrough: terrain under a moving sky, with depth.
 /// - stereo: the same, seen by a rectified pair of cameras, with disparities. Their baseline is 0.17.
 /// - clouds: clouds over ground, both moving, seen by two satellites. Clouds are translucent at their edges;

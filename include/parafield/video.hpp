@@ -24,7 +24,7 @@ struct VideoFrame {
   std::int64_t skipped = 0;  ///< number of damaged frames before it that were skipped; `index` counts them
 };
 
-/// What is known before the frames are read. 0 or empty = unknown.
+/// Properties that are known before the frames are read. 0 or empty = unknown.
 struct VideoInfo {
   Size size;                ///< px, as the frames are returned
   double rate = 0;          ///< average frames per second
@@ -41,9 +41,9 @@ struct FrameSourceOptions {
   /// FFmpeg's name of the input format, for devices and raw files ("v4l2", "h264"). With "pictures", only
   /// the formats of read_frame are read, and never FFmpeg's.
   std::string format = {};
-  /// Of a NetCDF file: the images' variable, as "rain" or "group/rain"; required if several could hold them.
+  /// NetCDF: the variable of the images, as "rain" or "group/rain"; required if several could hold images.
   std::string variable = {};
-  /// Of a NetCDF file whose images have more axes than time: "850" or "level=850,member=2" chooses a value of
+  /// NetCDF, for images with more axes than time: "850" or "level=850,member=2" chooses a value of
   /// each such axis, or its number from 1 if the axis has no coordinate. "step=all" takes the axis for time.
   std::string level = {};
   bool any_size = false;  ///< frames may differ in size
@@ -96,7 +96,7 @@ class PARAFIELD_API FrameSource {
   FrameSource(FrameSource&&) noexcept;
   FrameSource& operator=(FrameSource&&) noexcept;
 
-  /// Of several inputs, what is known about the first; `frames` is the number of inputs if it is a picture.
+  /// Properties of the first input; with several inputs, `frames` is the number of inputs if it is a picture.
   const VideoInfo& info() const;
 
   /// Returns the next frame, or nothing at the end. It waits only for the bytes of this frame, not for the
@@ -116,7 +116,7 @@ class PARAFIELD_API FrameSource {
 
   /// The file of the last frame: its picture in a folder or pattern, otherwise the input.
   const std::filesystem::path& file() const;
-  /// What messages call the last frame: "a.png", "frame 17 of clip.mp4".
+  /// Name of the last frame in messages: "a.png", "frame 17 of clip.mp4".
   std::string name() const;
   /// Removes and returns the notes so far, such as "clip.mp4: it is interlaced; its frames are deinterlaced":
   /// what is unusual about the inputs, and which frames were skipped. Each starts with the name of a file.

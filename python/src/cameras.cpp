@@ -23,24 +23,24 @@ using Path = std::filesystem::path;
 
 const char* const camera_doc = R"(A camera: focal lengths and principal point, px, and lens distortion.
 
-`distortion` has 4, 5 or 8 coefficients, as in OpenCV: k1, k2, p1, p2, k3, k4, k5, k6; missing ones are 0. With
-`fisheye`, it has 4, as in OpenCV's fisheye model: k1, k2, k3, k4. The center of the first pixel is at
+`distortion` has 4, 5 or 8 coefficients, as in OpenCV: k1, k2, p1, p2, k3, k4, k5, k6; missing ones are 0.
+With `fisheye`, it has 4, as in OpenCV's fisheye model: k1, k2, k3, k4. The center of the first pixel is at
 (0, 0).)";
 
 const char* const calibration_doc =
     R"(Calibration of a stereo camera, as OpenCV's stereoCalibrate computes it.
 
 A point at X in the left camera's coordinates is at R X + T in the right camera's. `rotation` is R, 3 x 3, and
-`translation` is T, 3 values, in any unit; baseline, depths and points have the same unit. `shape` is the height
-and width of the images that were calibrated. `rectified` means that the images are rectified already, like
-Middlebury's. read_calibration reads files. Values are checked where the calibration is used.)";
+`translation` is T, 3 values, in any unit; baseline, depths and points have the same unit. `shape` is the
+height and width of the images that were calibrated. `rectified` means that the images are rectified already,
+like Middlebury's. read_calibration reads files. Values are checked where the calibration is used.)";
 
 const char* const from_opencv_doc = R"(Makes a calibration from arrays, with OpenCV's names.
 
-K1 and K2 are 3 x 3 matrices. D1 and D2 have 4, 5 or 8 distortion coefficients (or 12 or 14, if those after the
-eighth are 0), or 4 of `cv2.fisheye` with `fisheye=True`. By default, 4 coefficients in a column are taken for
-fisheye lenses and 4 in a row for perspective ones, with a PairWarning. R is 3 x 3, and T has 3 values. `shape` is
-(height, width), whereas OpenCV has (width, height).)";
+K1 and K2 are 3 x 3 matrices. D1 and D2 have 4, 5 or 8 distortion coefficients (or 12 or 14, if those after
+the eighth are 0), or 4 of `cv2.fisheye` with `fisheye=True`. By default, 4 coefficients in a column are taken
+for fisheye lenses and 4 in a row for perspective ones, with a PairWarning. R is 3 x 3, and T has 3 values.
+`shape` is (height, width), whereas OpenCV has (width, height).)";
 
 /// Reads the values of an argument, row by row. Throws Error(invalid_argument) unless their number is one of
 /// `counts`.
@@ -90,12 +90,12 @@ nb::object array_of(const double* values, const std::vector<std::size_t>& shape)
 nb::object matrix_of(const std::array<double, 9>& values) { return array_of(values.data(), {3, 3}); }
 
 /// Everything that must be equal for two values to be equal: the arguments of the class's constructor.
-nb::tuple state_of(const CalibratedCamera& camera) {
+nb::tuple arguments_of(const CalibratedCamera& camera) {
   return nb::make_tuple(camera.fx, camera.fy, camera.cx, camera.cy,
                         nb::tuple(nb::cast(values_of(camera.distortion))),
                         camera.distortion.model == LensModel::fisheye);
 }
-nb::tuple state_of(const StereoCalibration& c) {
+nb::tuple arguments_of(const StereoCalibration& c) {
   const auto list = [](const auto& values) {
     return nb::tuple(nb::cast(std::vector<double>(values.begin(), values.end())));
   };
@@ -106,10 +106,10 @@ nb::tuple state_of(const StereoCalibration& c) {
 /// Makes objects of the class comparable, hashable and picklable.
 template <class Value>
 void bind_value(nb::class_<Value>& type) {
-  bind_comparison(type, [](const Value& self) { return state_of(self); });
+  bind_comparison(type, [](const Value& self) { return arguments_of(self); });
   type.def(
       "__reduce__",
-      [](nb::handle self) { return nb::make_tuple(self.type(), state_of(nb::cast<const Value&>(self))); },
+      [](nb::handle self) { return nb::make_tuple(self.type(), arguments_of(nb::cast<const Value&>(self))); },
       nb::sig("def __reduce__(self) -> tuple[type, tuple[typing.Any, ...]]"));
 }
 

@@ -14,7 +14,7 @@ namespace {
 PyObject *error_type = nullptr, *frames_warning_type = nullptr, *pair_warning_type = nullptr,
          *range_warning_type = nullptr, *file_warning_type = nullptr;
 
-const char* name_of(ErrorCode code) {
+const char* code_name(ErrorCode code) {
   switch (code) {
     case ErrorCode::invalid_argument:
       return "invalid_argument";
@@ -51,7 +51,7 @@ void translate(const std::exception_ptr& pointer, void*) {
   try {
     std::rethrow_exception(pointer);
   } catch (const Error& error) {
-    const nb::object value = nb::handle(error_type)(error.what(), name_of(error.code()));
+    const nb::object value = nb::handle(error_type)(error.what(), code_name(error.code()));
     PyErr_SetObject(error_type, value.ptr());
   }
 }

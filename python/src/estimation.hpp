@@ -226,7 +226,7 @@ class EstimatorCache {
   int forks_ = forks();
 };
 
-/// What the arguments of a call say about the motion, in addition to the frames.
+/// The known motion among the arguments of a call.
 template <class Task>
 struct Known {
   std::optional<Field<Task>> start = {};

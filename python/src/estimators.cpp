@@ -2,6 +2,7 @@
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -16,10 +17,9 @@ namespace {
 
 EnergyReport read_energies(nb::handle energies) {
   const auto text = name_text(energies);
-  constexpr std::array<std::string_view, 3> names = {"none", "result", "sweeps"};
-  const auto found = std::ranges::find(names, text);
-  if (found == names.end()) fail("energies cannot be '", text, "': none, result or sweeps");
-  return EnergyReport(found - names.begin());
+  EnergyReport report{};
+  if (!detail::read_value(text, report)) fail("energies cannot be '", text, "': none, result or sweeps");
+  return report;
 }
 
 /// The boolean options of a task, by name.
@@ -149,8 +149,8 @@ void bind_estimator(nb::module_& module, const char* name, const std::array<cons
             R"(Adds the next frame of a sequence. Each frame is converted once.
 
 Returns None until enough frames have arrived, then the result of the newest frames. A pipelined estimator
-returns the result that belongs to the previous call instead, and finish() returns the last one. A GPU can then
-work on one frame while the next is uploaded and the previous result is downloaded.)")
+returns the result that belongs to the previous call instead, and finish() returns the last one. A GPU can
+then work on one frame while the next is uploaded and the previous result is downloaded.)")
         .def("finish", &Self::finish, signature("finish(self) -> " + result + " | None"),
              "Waits for the pending result of a pipelined estimator, and returns it. None if no result is "
              "pending, or if it goes into an `out`.");
@@ -165,9 +165,10 @@ work on one frame while the next is uploaded and the previous result is download
         nb::arg("frame").none(), nb::arg("out"), signature("push(self, frame, out) -> bool"),
         R"(Does the same, but writes the flow into `out`, and returns whether there is a result.
 
-`out` is a float32 array of 2 x H x W in host memory, where the frame must be, too. With a pipelined estimator,
-`out` is complete when the next call of push() or finish() returns, and the call returns whether the previous
-`out` is complete now. Only copies from and to pinned memory (pinned_empty) overlap with the GPU's work.)");
+`out` is a float32 array of 2 x H x W in host memory, where the frame must be, too. With a pipelined
+estimator, `out` is complete when the next call of push() or finish() returns, and the call returns whether
+the previous `out` is complete now. Only copies from and to pinned memory (pinned_empty) overlap with the
+GPU's work.)");
   if constexpr (Task::learns)
     type.def(
         "save_background",
@@ -256,8 +257,9 @@ result owns its memory.)");
   bind_estimator<Stereo>(module, "StereoEstimator", {"left", "right"},
                          R"(Estimates the disparities of many pairs of one size. See FlowEstimator.
 
-Call it with a pair, or push the pairs of a video. With disparities = 0, the default, the number of disparities
-is found in the first pair that is not blank. `method` then has this number, and reset() forgets it.)");
+Call it with a pair, or push the pairs of a video. With disparities = 0, the default, the number of
+disparities is found in the first pair that is not blank. `method` then has this number, and reset() forgets
+it.)");
   bind_estimator<Detection>(module, "MotionDetector", {"frame0", "frame1"},
                             R"(Finds moving pixels in many frames of one size. See FlowEstimator.
 
@@ -266,7 +268,8 @@ With pushed frames, the previous mask helps to find the next. Methods that learn
 background : path
     A file that save_background() wrote, to start from instead of the first frame.
 freeze : bool
-    True learns nothing more: frames are compared with the background, or with the first frame if there is none.
+    True learns nothing more: frames are compared with the background, or with the first frame if there is
+    none.
 
 All methods take:
 

@@ -13,8 +13,8 @@ void synchronize(const Device& device, Stream stream);
 
 /// Returns the request with the number of disparities that `count` pairs need, or nothing if its method
 /// already specifies the number. An estimator examines the pairs in each call anew, because a cached one
-/// remembers the number from another call's pairs. `array` is one of the arrays that hold the pairs' frames. The caller
-/// must hold the GIL, which is released during the search.
+/// remembers the number from another call's pairs. `array` is one of the arrays that hold the pairs' frames.
+/// The caller must hold the GIL, which is released during the search.
 std::optional<Request<Stereo>> with_disparities(const Request<Stereo>& request, const Array& array,
                                                 const Device& device, int count,
                                                 const std::function<std::vector<Frame>(int)>& pair_of);

@@ -59,8 +59,8 @@ Raises Error.)";
 
 const char* const detection_doc = R"(Where something moves between two frames of a still camera.
 
-Arguments are as in estimate_flow, without the options of flow. MotionDetector describes background, freeze and region.
-parafield.detection has all methods. Raises Error.)";
+Arguments are as in estimate_flow, without the options of flow. MotionDetector describes background, freeze
+and region. parafield.detection has all methods. Raises Error.)";
 
 /// Removes an argument from `parameters` and returns its value; None if it was not given.
 nb::object take(nb::dict& parameters, const char* name) {

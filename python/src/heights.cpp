@@ -14,17 +14,17 @@ namespace {
 
 const char* const points_doc = R"(The points of a disparity field, and their colors.
 
-Both are NumPy arrays. Points are N x 3, float32: x to the right, y down and z forward from the left camera, in
-the unit of the baseline. Colors are N x 3, uint8: red, green and blue of the left view. Invalid pixels give no
-point. `left` is the left view, in host memory; axes, range and channels are as in estimate_flow. `geometry` is
-rectify()'s geometry, or any other. Raises Error.)";
+Both are NumPy arrays. Points are N x 3, float32: x to the right, y down and z forward from the left camera,
+in the unit of the baseline. Colors are N x 3, uint8: red, green and blue of the left view. Invalid pixels
+give no point. `left` is the left view, in host memory; axes, range and channels are as in estimate_flow.
+`geometry` is rectify()'s geometry, or any other. Raises Error.)";
 
 const char* const filter_doc = R"(Averages heights along the trajectories of motion.
 
-For each frame call the filter with its heights, then move() it with the flow to the next frame. A trajectory's
-mean covers about `frames` frames; 1 means no smoothing. A height that differs from the mean by more than
-`tolerance` starts a new trajectory. Where a frame has no height, the result is the mean. `shape` is (height,
-width).)";
+For each frame call the filter with its heights, then move() it with the flow to the next frame. A
+trajectory's mean covers about `frames` frames; 1 means no smoothing. A height that differs from the mean by
+more than `tolerance` starts a new trajectory. Where a frame has no height, the result is the mean. `shape` is
+(height, width).)";
 
 nb::tuple point_arrays(const std::vector<ColorPoint>& points) {
   const std::size_t count = points.size(), least = std::max<std::size_t>(count, 1);

@@ -17,23 +17,23 @@ const char* const filled_doc =
     R"(A copy of a frame whose missing pixels are filled from the pixels around them.
 
 Give filled frames to an estimator, and its result to mark_unknown. Thin lines then leave almost no trace, and
-large regions have almost no weight. `known` is an array H x W, false where the frame has no value. By default,
-pixels that are NaN, infinite or masked (numpy.ma) have no value. The copy has the frame's type and library; a
-masked array becomes float32. The frame must be in host memory. Raises Error.)";
+large regions have almost no weight. `known` is an array H x W, false where the frame has no value. By
+default, pixels that are NaN, infinite or masked (numpy.ma) have no value. The copy has the frame's type and
+library; a masked array becomes float32. The frame must be in host memory. Raises Error.)";
 
 const char* const mark_doc = R"(A copy of a result that is marked where the frames have no value.
 
 `known0` and `known1` are arrays H x W for the two frames (in stereo: left and right), false where a frame has
-no value; None means that all pixels have one. Where `known0` is false, flow or disparity become NaN, and valid
-and confidence 0. Where a match has no value in the second frame, only valid becomes 0. The result must belong to
-a single frame and be in host memory. Raises Error.)";
+no value; None means that all pixels have one. Where `known0` is false, flow or disparity become NaN, and
+valid and confidence 0. Where a match has no value in the second frame, only valid becomes 0. The result must
+belong to a single frame and be in host memory. Raises Error.)";
 
 const char* const boxes_doc = R"(Bounding boxes of the connected regions of a mask: an array N x 5, int32.
 
-Its columns are x and y of the upper left pixel, width, height, and number of pixels of the region. `mask` is a
-MotionMask of one frame or an array H x W. Regions consist of true pixels that are connected by any of their 8
-neighbors; regions with fewer than `min_area` pixels are left out. Boxes are in the order of the regions' first
-pixels, row by row. Raises Error.)";
+Its columns are x and y of the upper left pixel, width, height, and number of pixels of the region. `mask` is
+a MotionMask of one frame or an array H x W. Regions consist of true pixels that are connected by any of their
+8 neighbors; regions with fewer than `min_area` pixels are left out. Boxes are in the order of the regions'
+first pixels, row by row. Raises Error.)";
 
 nb::object known_array(const Frame& frame) {
   Image<std::uint8_t> known = known_pixels(frame);

@@ -2,7 +2,6 @@
 #pragma once
 #include <nanobind/ndarray.h>
 
-#include <array>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -158,10 +157,7 @@ class PythonEstimator {
   }
 
   /// What the last returned result's frames showed.
-  const char* frames_state() const {
-    constexpr std::array names = {"unknown", "usable", "no texture", "cut"};
-    return names[std::size_t(state_)];
-  }
+  std::string_view frames_state() const { return names_of(state_)[std::size_t(state_)]; }
 
   LearnedBackground background() requires Task::learns {
     if (!estimator_) fail("no background has been learned yet");

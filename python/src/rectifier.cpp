@@ -32,10 +32,10 @@ NaN. Each call computes the tables anew; for many pairs make a Rectifier. Raises
 
 const char* const rectifier_doc = R"(Undistorts and rectifies many pairs of one size.
 
-Arguments are as in rectify. `shape` is (height, width); it can be left out if the calibration has it. `device`
-is by default the best one. `plan` is the views to make instead of plan_rectification's, such as R and P of
-ROS's camera_info; alpha is then ignored. The tables are computed once. Calls of several threads take turns.
-On a CUDA device a call waits for the frames and returns when the views are complete.)";
+Arguments are as in rectify. `shape` is (height, width); it can be left out if the calibration has it.
+`device` is by default the best one. `plan` is the views to make instead of plan_rectification's, such as
+R and P of ROS's camera_info; alpha is then ignored. The tables are computed once. Calls of several threads
+take turns. On a CUDA device a call waits for the frames and returns when the views are complete.)";
 
 const char* const alignment_doc =
     R"(How well the rows of a stereo pair are aligned, measured by tracking features.

@@ -9,7 +9,7 @@
 
 #include "errors.hpp"
 
-/// What the Python classes of plain structs have in common: fields, repr, comparison and pickling.
+/// Shared by the Python classes of plain structs: fields, repr, comparison and pickling.
 namespace parafield::python {
 
 /// Returns the text of a field for repr: "focal=256.0".

@@ -220,13 +220,13 @@ void bind_tools(nb::module_& module) {
       "-> typing.Any">(module, &evaluate_any,
                        R"(Scores of an estimate against the truth: FlowScores, DisparityScores or MaskScores.
 
-Both are fields of this package or arrays: H x W x 2 is flow, H x W is disparity. A MotionMask is scored against
-CDnet's labels, or against another mask, which may be an array of bool.
+Both are fields of this package or arrays: H x W x 2 is flow, H x W is disparity. A MotionMask is scored
+against CDnet's labels, or against another mask, which may be an array of bool.
 
 Pixels that are false in `mask` do not count. With `valid_only`, only pixels with a valid estimate count. With
-`confidence`, auc and auc_best tell how well the estimate's confidence ranks its errors: auc is the mean over k
-of the mean error, px, of the k pixels with the highest confidence; auc_best is the smallest value that any order
-can reach.)");
+`confidence`, auc and auc_best tell how well the estimate's confidence ranks its errors: auc is the mean over
+k of the mean error, px, of the k pixels with the highest confidence; auc_best is the smallest value that any
+order can reach.)");
   bind_scenes(module);
   define<
       "depth_of(disparity, focal_length: float, baseline: float, offset: float = 0) -> "

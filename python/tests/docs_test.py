@@ -2,9 +2,9 @@
 """The examples of README.md and docs/ in Python: they run, and print what the page says.
 
 The blocks of a page run in order, in one namespace and one folder: those of Python, and in the pages about
-Python also the commands (tests/docs runs those of other pages). `print(...)  # text` has to print this text.
-A block behind the comment <!-- needs: NAMES --> is skipped where a module is missing, or for `cuda` a GPU; one behind
-<!-- not run: REASON --> does not run.
+Python also the commands (tests/docs runs those of other pages). `print(...)  # text` must print this text.
+A block behind the comment <!-- needs: NAMES --> is skipped where a module is missing, or for `cuda` a GPU;
+one behind <!-- not run: REASON --> does not run.
 """
 
 from __future__ import annotations

@@ -47,8 +47,8 @@ def growth(work, calls):
 def check(work, calls, megabytes=2):
     """Nothing grows with the number of calls. A block of 64 bytes for each of 100 000 would be 6 MB.
 
-    The allocator returns pages when it likes, so a round without a leak can end with more of them than it began
-    with. A leak takes its memory in every round: one of three that takes little is enough.
+    The allocator returns pages when it likes, so a round without a leak can end with more of them than it
+    began with. A leak takes its memory in every round: one of three that takes little is enough.
     """
     for _ in range(3):
         size, objects, references = growth(work, calls)

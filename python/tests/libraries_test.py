@@ -26,7 +26,8 @@ class Torch:
         return tensor.cpu().numpy()
 
 
-# Tests name the GPU: without a name, PyTorch and CuPy take the thread's current one, which other libraries change.
+# Tests name the GPU: without a name, PyTorch and CuPy take the thread's current one, which other libraries
+# change.
 class TorchCuda(Torch):
     """Tensors on the last GPU."""
 

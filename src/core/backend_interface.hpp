@@ -2,7 +2,7 @@
 #pragma once
 #include <compare>
 
-/// What the interfaces of both backends share.
+/// Shared by the interfaces of both backends.
 namespace parafield {
 
 /// A backend runs the work of one queue in order. Different queues run concurrently; on the CPU there is only
@@ -19,8 +19,8 @@ struct Condition {
   unsigned long long handle = 0;  ///< CUDA: cudaGraphConditionalHandle of the graph's node; 0 = none
 };
 
-/// What the steps of a recorded solve depend on: two solves with equal keys launch the same kernels with the same
-/// arguments, except for the arguments of Cuda::launch_input.
+/// Everything that the steps of a recorded solve depend on: two solves with equal keys launch the same
+/// kernels with the same arguments, except for the arguments of Cuda::launch_input.
 struct ReplayKey {
   enum class Entry {
     call,  ///< all frames at once

@@ -5,23 +5,15 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <optional>
 #include <thread>
 
 #include "core/backend.hpp"
+#include "core/cpu/processor_name.hpp"
 #include "parafield/method.hpp"
 
 namespace parafield {
 namespace {
-
-std::string processor_name() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with("model name"))
-      if (const auto colon = line.find(": "); colon != std::string::npos) return line.substr(colon + 2);
-  return "CPU";
-}
 
 const char* instruction_set_in_use() {
   return with_backend(Device::cpu(), []<class Backend>() -> const char* {

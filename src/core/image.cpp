@@ -55,10 +55,9 @@ void check_copy(Size size, Size from) {
 
 namespace {
 
-/// A pixel format: its name, its channels and the bytes of one channel.
 struct FormatInfo {
   const char* name;
-  int channels, channel_bytes;
+  int channels, value_bytes;
 };
 FormatInfo info_of(PixelFormat format) {
   constexpr FormatInfo formats[] = {{"gray_u8", 1, 1}, {"gray_u16", 1, 2}, {"gray_f32", 1, 4},
@@ -70,7 +69,12 @@ FormatInfo info_of(PixelFormat format) {
 }  // namespace
 
 int channels(PixelFormat format) { return info_of(format).channels; }
-int bytes_per_pixel(PixelFormat format) { return channels(format) * info_of(format).channel_bytes; }
+int bytes_per_pixel(PixelFormat format) { return channels(format) * bytes_per_value(format); }
+int bytes_per_value(PixelFormat format) { return info_of(format).value_bytes; }
+const char* depth_text(PixelFormat format) {
+  const int bytes = bytes_per_value(format);
+  return bytes == 1 ? "8-bit" : bytes == 2 ? "16-bit" : "float";
+}
 const char* to_string(PixelFormat format) { return info_of(format).name; }
 
 FrameBuffer::FrameBuffer(Size size, PixelFormat format, Memory memory) : size_(size), format_(format) {

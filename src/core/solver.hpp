@@ -23,13 +23,13 @@ struct SolverOptions {
   ProgressCallback progress = {};
   bool both_ways = false;  ///< also solve the second frame's field, for a check
   bool colors = false;     ///< keep the frames' colors for a filter, if the solver can
-  // Of motion detection: see DetectionOptions.
+  // Motion detection: see DetectionOptions.
   bool freeze = false;
   std::shared_ptr<const LearnedBackground> background = {};
   View<const std::uint8_t> region = {};  ///< in host memory
 };
 
-/// What a solver's `solve` is for.
+/// Purpose of a solver's `solve`.
 enum class Purpose {
   result,  ///< the field that the caller asked for
   check    ///< the second frame's field, which a consistency check compares with it

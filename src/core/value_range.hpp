@@ -20,17 +20,13 @@ inline bool lacks_range(const Frame& frame) {
 /// Error(invalid_argument) if such a frame and another differ in depth.
 void give_range(std::span<Frame> frames, RangeUse use = RangeUse::matching, bool stretches = false);
 
-/// Throws Error(invalid_argument) if one of two frames has 8-bit, 16-bit or float values and the other one
-/// has not. The message contains their names.
+/// Throws Error(invalid_argument) if the values of two frames differ in type (8-bit, 16-bit or
+/// float). The message contains their names.
 inline void check_same_depth(const Frame& frame, std::string_view name, const Frame& other,
                              std::string_view other_name) {
-  const auto depth = [](const Frame& one) {
-    const int bytes = bytes_per_value(one.format);
-    return bytes == 1 ? "8-bit" : bytes == 2 ? "16-bit" : "float";
-  };
   if (bytes_per_value(frame.format) != bytes_per_value(other.format))
-    fail_value(name, " has ", depth(frame), " values, ", other_name, " has ", depth(other),
-               " values; convert them to one depth");
+    fail_value(name, " has ", depth_text(frame.format), " values, ", other_name, " has ",
+               depth_text(other.format), " values; convert them to one depth");
 }
 
 }  // namespace parafield

@@ -63,8 +63,6 @@ View<T> values_of(FrameBuffer& frame) {
   return {static_cast<T*>(frame.row(0)), values.width, values.height, values.pitch};
 }
 
-/// Bytes of one value of a pixel: 1, 2 or 4.
-inline int bytes_per_value(PixelFormat format) { return bytes_per_pixel(format) / channels(format); }
 /// Calls f with a value of the type of a pixel's values.
 template <class F>
 void with_value_type(PixelFormat format, F f) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // BMP (Microsoft: Bitmap Storage): a header of 14 bytes, an information header, a palette, and rows that are
-// padded to 4 bytes, the lowest first unless the height is negative. Files that are compressed by run
-// lengths, which hardly any program writes, are not read.
+// padded to 4 bytes, the lowest first unless the height is negative. Rows of 4 and 8 bits may be compressed
+// by run lengths.
 #include <bit>
 
 #include "io/pixels.hpp"
@@ -9,14 +9,17 @@
 namespace parafield::io {
 namespace {
 
+/// Pixels for each byte of run lengths, at most: rows of 2048 px may be empty. A tiny file cannot be huge.
+constexpr std::uint64_t most_run_pixels = 1024;
 constexpr std::size_t file_header_bytes = 14, core_bytes = 12, info_bytes = 40;
 
-enum class Coding : std::uint32_t { none = 0, bit_fields = 3, alpha_bit_fields = 6 };
+enum class Coding : std::uint32_t { none = 0, runs_8 = 1, runs_4 = 2, bit_fields = 3, alpha_bit_fields = 6 };
 
 struct Header {
   Size size;
   bool lowest_first = true;
   int bits = 0;
+  bool has_runs = false;  // compressed by run lengths
   std::size_t palette_at = 0, palette_entry_bytes = 4, pixels_at = 0;
   std::uint32_t masks[3] = {0xff0000, 0xff00, 0xff};  // red, green, blue; of 16 and 32 bits
 
@@ -43,9 +46,11 @@ Header read_header(ByteSpan bytes) {
   const bool has_masks = coding == Coding::bit_fields || coding == Coding::alpha_bit_fields;
   const int bits = header.bits;
   const bool known = bits == 1 || bits == 4 || bits == 8 || bits == 16 || bits == 24 || bits == 32;
-  if (!known || (coding != Coding::none && (!has_masks || (bits != 16 && bits != 32))))
+  header.has_runs = (coding == Coding::runs_8 && bits == 8) || (coding == Coding::runs_4 && bits == 4);
+  if (!known || (coding != Coding::none && !header.has_runs && (!has_masks || (bits != 16 && bits != 32))))
     fail_unsupported("a BMP file of ", bits, " bits with the compression ", std::uint32_t(coding),
-                     " is not supported; 1, 4, 8, 16, 24 and 32 bits without compression are");
+                     " is not supported; 1, 4, 8, 16, 24 and 32 bits without compression, and 4 and 8 bits "
+                     "with run lengths are");
   if (bits == 16) header.masks[0] = 0x7c00, header.masks[1] = 0x3e0, header.masks[2] = 0x1f;
   if (has_masks) {
     if (most < info_bytes + 12) fail_damaged("its bit masks are cut off");
@@ -77,6 +82,53 @@ Palette read_palette(ByteSpan bytes, const Header& header) {
   return palette;
 }
 
+/// Returns the rows of a file with run lengths as a file of 8 bits stores them. A pixel that the runs pass
+/// over has the color 0.
+Bytes expanded_runs(ByteSpan bytes, const Header& header) {
+  const auto [width, height] = header.size;
+  const std::size_t pitch = (std::size_t(width) + 3) / 4 * 4;
+  Bytes rows(pitch * std::size_t(height));
+  std::size_t at = header.pixels_at;
+  const auto next = [&]() -> std::uint8_t {
+    if (at >= bytes.size()) fail_damaged("its run lengths are cut off");
+    return bytes[at++];
+  };
+  int x = 0, y = 0;
+  const auto put = [&](int index) {
+    if (x >= width || y >= height)
+      fail_damaged("its run lengths leave the ", header.size, " pixels");
+    rows[std::size_t(y) * pitch + std::size_t(x++)] = std::uint8_t(index);
+  };
+  const auto put_pair = [&](int two, int count) {  // of 4 bits
+    put(two >> 4);
+    if (count > 1) put(two & 15);
+  };
+  constexpr int end_of_row = 0, end_of_file = 1, jump = 2;
+  while (y < height) {
+    if (y == height - 1 && x == width && at >= bytes.size()) break;  // some files lack the end
+    const int count = next(), value = next();
+    if (count > 0) {
+      for (int i = 0; i < count; i += header.bits == 8 ? 1 : 2)
+        header.bits == 8 ? put(value) : put_pair(value, count - i);
+    } else if (value == end_of_row) {
+      x = 0;
+      ++y;
+    } else if (value == end_of_file) {
+      break;
+    } else if (value == jump) {
+      x += next();
+      y += next();
+      if (x > width || y > height) fail_damaged("its run lengths leave the ", header.size, " pixels");
+    } else {
+      const std::size_t first = at;
+      for (int i = 0; i < value; i += header.bits == 8 ? 1 : 2)
+        header.bits == 8 ? put(next()) : put_pair(next(), value - i);
+      at += (at - first) % 2;
+    }
+  }
+  return rows;
+}
+
 /// A color value of `mask`, scaled to 0..255.
 std::uint8_t scaled(std::uint32_t pixel, std::uint32_t mask) {
   const int shift = std::countr_zero(mask);
@@ -94,15 +146,24 @@ bool is_bmp(ByteSpan bytes) {
 
 FrameBuffer decode_bmp(ByteSpan bytes) {
   if (bytes.size() < file_header_bytes + core_bytes) fail_damaged("its header is cut off");
-  const Header header = read_header(bytes);
-  const std::uint64_t needed = std::uint64_t(header.row_bytes()) * std::uint64_t(header.size.height),
-                      left = bytes.size() - std::min<std::uint64_t>(header.pixels_at, bytes.size());
+  Header header = read_header(bytes);
+  const std::uint64_t pixels = std::uint64_t(header.size.width) * std::uint64_t(header.size.height),
+                      left = bytes.size() - std::min<std::uint64_t>(header.pixels_at, bytes.size()),
+                      needed = header.has_runs ? pixels / most_run_pixels
+                                               : header.row_bytes() * std::uint64_t(header.size.height);
   if (header.pixels_at < header.palette_at || left < needed)
     fail_damaged(header.size, " pixels of ", header.bits, " bits need ", needed, " bytes, the file has ",
                  left, " after its headers");
   check_pixels("a BMP file", header.size.width, header.size.height);
   Palette palette;
   if (header.bits <= 8) palette = read_palette(bytes, header);
+  Bytes rows;
+  if (header.has_runs) {
+    rows = expanded_runs(bytes, header);
+    bytes = rows;
+    header.bits = 8;
+    header.pixels_at = 0;
+  }
   const bool gray = header.bits <= 8 && palette.gray;
   FrameBuffer frame(header.size, gray ? PixelFormat::gray_u8 : PixelFormat::rgb_u8);
   for (int y = 0; y < header.size.height; ++y) {

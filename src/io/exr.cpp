@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// OpenEXR files of one flat image, through the library's C interface, which is loaded when such a file is
-// read.
+// OpenEXR files with one flat image among their parts, through the library's C interface, which is loaded
+// when such a file is read.
 #include "io/formats.hpp"
 
 #ifdef PARAFIELD_EXR_NAME
@@ -25,12 +25,13 @@ bool is_exr(ByteSpan bytes) { return starts_with(bytes, "\x76\x2f\x31\x01"); }
 #ifdef PARAFIELD_EXR_NAME
 namespace {
 
-#define PF_EXR_FUNCTIONS(F)                                                                             \
-  F(exr_start_read)                                                                                     \
-  F(exr_finish)                                                                                         \
-  F(exr_get_count) F(exr_get_storage) F(exr_get_channels) F(exr_get_compression) F(exr_get_data_window) \
-      F(exr_get_display_window) F(exr_get_scanlines_per_chunk) F(exr_get_tile_descriptor)               \
-          F(exr_read_scanline_chunk_info) F(exr_read_tile_chunk_info) F(exr_decoding_initialize)        \
+#define PF_EXR_FUNCTIONS(F)                                                                            \
+  F(exr_start_read)                                                                                    \
+  F(exr_finish)                                                                                        \
+  F(exr_get_count)                                                                                     \
+  F(exr_get_name) F(exr_get_storage) F(exr_get_channels) F(exr_get_compression) F(exr_get_data_window) \
+      F(exr_get_display_window) F(exr_get_scanlines_per_chunk) F(exr_get_tile_descriptor)              \
+          F(exr_read_scanline_chunk_info) F(exr_read_tile_chunk_info) F(exr_decoding_initialize)       \
               F(exr_decoding_choose_default_routines) F(exr_decoding_run) F(exr_decoding_destroy)
 
 struct Exr : LoadedLibrary {
@@ -74,9 +75,9 @@ class Reader {
     if (tiled) {
       exr_tile_level_mode_t levels;
       exr_tile_round_mode_t rounding;
-      check(exr_.exr_get_tile_descriptor(context_, 0, &across, &down, &levels, &rounding), "its tiles");
+      check(exr_.exr_get_tile_descriptor(context_, part_, &across, &down, &levels, &rounding), "its tiles");
     } else {
-      check(exr_.exr_get_scanlines_per_chunk(context_, 0, &rows), "its header");
+      check(exr_.exr_get_scanlines_per_chunk(context_, part_, &rows), "its header");
       across = std::uint32_t(width_of(data_));
       down = std::uint32_t(rows);
     }
@@ -84,8 +85,9 @@ class Reader {
     for (std::int64_t y = 0; y < height_of(data_); y += down)
       for (std::int64_t x = 0; x < width_of(data_); x += across) {
         exr_chunk_info_t chunk = {};
-        check(tiled ? exr_.exr_read_tile_chunk_info(context_, 0, int(x / across), int(y / down), 0, 0, &chunk)
-                    : exr_.exr_read_scanline_chunk_info(context_, 0, int(data_.min.y + y), &chunk),
+        check(tiled ? exr_.exr_read_tile_chunk_info(context_, part_, int(x / across), int(y / down), 0, 0,
+                                                    &chunk)
+                    : exr_.exr_read_scanline_chunk_info(context_, part_, int(data_.min.y + y), &chunk),
               "its table of chunks");
         read_chunk(chunk, data_.min.x + x, data_.min.y + y);
       }
@@ -119,22 +121,15 @@ class Reader {
 
   /// Reads the header, and checks that the image is of a kind that is supported.
   void read_layout() {
-    int parts = 0;
-    check(exr_.exr_get_count(context_, &parts), "its header");
-    if (parts != 1) fail_unsupported("an EXR file of ", parts, " parts is not supported; it must have one");
-    check(exr_.exr_get_storage(context_, 0, &storage_), "its header");
-    if (storage_ != EXR_STORAGE_SCANLINE && storage_ != EXR_STORAGE_TILED)
-      fail_unsupported("an EXR file with deep pixels is not supported");
-    check(exr_.exr_get_data_window(context_, 0, &data_), "its header");
-    check(exr_.exr_get_display_window(context_, 0, &display_), "its header");
+    choose_part();
+    check(exr_.exr_get_data_window(context_, part_, &data_), "its header");
+    check(exr_.exr_get_display_window(context_, part_, &display_), "its header");
     for (const exr_attr_box2i_t& box : {data_, display_}) {
       check_sides("an EXR file", width_of(box), height_of(box));
       check_pixels("an EXR file", width_of(box), height_of(box));
     }
-    check(exr_.exr_get_channels(context_, 0, &channels_), "its channels");
-    choose_channels();
     exr_compression_t compression;
-    check(exr_.exr_get_compression(context_, 0, &compression), "its header");
+    check(exr_.exr_get_compression(context_, part_, &compression), "its header");
     if (compression != EXR_COMPRESSION_B44 && compression != EXR_COMPRESSION_B44A) return;
     for (int i = 0; i < channels_->num_channels; ++i)  // OpenEXR 3.1 decodes them wrongly
       if (channels_->entries[i].pixel_type != EXR_PIXEL_HALF)
@@ -142,9 +137,53 @@ class Reader {
             "an EXR file with the compression B44 and channels other than half floats is not supported");
   }
 
-  /// Chooses R, G and B, or Y, or the only channel. A layer's name may precede them ("view.R") if no other
-  /// layer has them.
+  /// Chooses the only part with channels that can be chosen. If there are several, the one with colors.
+  void choose_part() {
+    int parts = 0;
+    check(exr_.exr_get_count(context_, &parts), "its header");
+    std::vector<int> colored, others;
+    std::string all;
+    bool deep = true;
+    for (int part = 0; part < parts; ++part) {
+      look_at(part);
+      const bool is_flat = storage_ == EXR_STORAGE_SCANLINE || storage_ == EXR_STORAGE_TILED;
+      deep = deep && !is_flat;
+      if (is_flat && !chosen_.empty()) (chosen_.size() == 3 ? colored : others).push_back(part);
+      const char* name = nullptr;
+      if (parts > 1 && exr_.exr_get_name(context_, part, &name) != EXR_ERR_SUCCESS) name = nullptr;
+      all += text(part ? "; " : "", name ? shown(std::string(name)) + ": " : "", channel_names());
+    }
+    const std::vector<int>& best = colored.empty() ? others : colored;
+    if (best.size() == 1) return look_at(best[0]);
+    if (deep) fail_unsupported("an EXR file with deep pixels is not supported; flatten it");
+    if (best.empty())
+      fail_unsupported("an EXR file with the channels ", all,
+                       " is not supported; R, G and B, or Y, or one are");
+    fail_unsupported(
+        "an EXR file of ", parts, " parts, of which ", best.size(),
+        " could be the picture, is not supported; save the one that is meant as a file of its own (", all,
+        ")");
+  }
+
+  /// Reads the storage and the channels of a part, and chooses from them.
+  void look_at(int part) {
+    part_ = part;
+    check(exr_.exr_get_storage(context_, part, &storage_), "its header");
+    check(exr_.exr_get_channels(context_, part, &channels_), "its channels");
+    choose_channels();
+  }
+
+  std::string channel_names() const {
+    std::string names;
+    for (int i = 0; i < channels_->num_channels; ++i)
+      names += (i ? ", " : "") + shown(std::string(channels_->entries[i].name.str));
+    return names;
+  }
+
+  /// Chooses R, G and B, or Y, or the only channel, or none. A layer's name may precede them ("view.R") if no
+  /// other layer has them.
   void choose_channels() {
+    chosen_.clear();
     const auto find = [&](std::string_view wanted) {
       int found = -1, count = 0;
       for (int i = 0; i < channels_->num_channels; ++i) {
@@ -165,13 +204,8 @@ class Reader {
     else if (channels_->num_channels == 1)
       chosen_ = {0};
     for (const int i : chosen_)
-      if (channels_->entries[i].x_sampling != 1 || channels_->entries[i].y_sampling != 1) chosen_.clear();
-    if (!chosen_.empty()) return;
-    std::string names;
-    for (int i = 0; i < channels_->num_channels; ++i)
-      names += (i ? ", " : "") + shown(std::string(channels_->entries[i].name.str));
-    fail_unsupported("an EXR file with the channels ", names,
-                     " is not supported; R, G and B, or Y, or one are");
+      if (channels_->entries[i].x_sampling != 1 || channels_->entries[i].y_sampling != 1)
+        return chosen_.clear();
   }
 
   /// Reads a chunk, whose first pixel is (x, y), and stores the part of it that is displayed.
@@ -191,7 +225,7 @@ class Reader {
       exr_decode_pipeline_t all = {};
       ~Pipeline() { exr.exr_decoding_destroy(context, &all); }
     } pipeline{exr_, context_};
-    check(exr_.exr_decoding_initialize(context_, 0, &chunk, &pipeline.all), "a chunk");
+    check(exr_.exr_decoding_initialize(context_, part_, &chunk, &pipeline.all), "a chunk");
     for (std::size_t c = 0; c < chosen_.size(); ++c) {
       exr_coding_channel_info_t& channel = pipeline.all.channels[chosen_[c]];
       if (channel.width != width || channel.height != height) fail_format("damaged EXR file: its channels");
@@ -201,8 +235,8 @@ class Reader {
       channel.user_pixel_stride = 4;
       channel.user_line_stride = std::int32_t(4 * width);
     }
-    check(exr_.exr_decoding_choose_default_routines(context_, 0, &pipeline.all), "a chunk");
-    check(exr_.exr_decoding_run(context_, 0, &pipeline.all), "a chunk");
+    check(exr_.exr_decoding_choose_default_routines(context_, part_, &pipeline.all), "a chunk");
+    check(exr_.exr_decoding_run(context_, part_, &pipeline.all), "a chunk");
     const int count = int(chosen_.size());
     // The first chunk must decode before the frame is allocated. Pixels without data are black.
     if (frame_.size() == Size{})
@@ -225,6 +259,7 @@ class Reader {
   const Exr& exr_;
   ByteSpan bytes_;
   exr_context_t context_ = nullptr;
+  int part_ = 0;
   exr_storage_t storage_ = {};
   exr_attr_box2i_t data_ = {}, display_ = {};
   const exr_attr_chlist_t* channels_ = nullptr;

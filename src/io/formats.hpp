@@ -28,7 +28,7 @@ struct Format {
   const char *name, *kind;
   bool (*starts)(ByteSpan bytes);                   ///< whether bytes are the start of such a file
   FrameBuffer (*decode)(ByteSpan bytes) = nullptr;  ///< of a format whose files hold one image
-  /// What is unusual about a file that was decoded; empty if nothing is.
+  /// A note on what is unusual about a decoded file; empty if nothing is.
   std::string (*note)(ByteSpan bytes) = nullptr;
 };
 /// The format of a content; null if it is unknown.
@@ -72,12 +72,15 @@ std::string note_jpeg(ByteSpan bytes);
 FrameBuffer decode_jpeg(ByteSpan bytes);
 Bytes encode_jpeg(const Frame& frame);  ///< u8. Throws Error(unsupported) without libjpeg
 
-/// The images of a file, one after the other.
+/// The images of a file, one after the other. After an error of a damaged image, next() returns the one after
+/// it.
 class Images {
  public:
   virtual ~Images() = default;
   virtual bool has_next() const = 0;
   virtual FrameBuffer next() = 0;
+  /// Whether the images after the last error can be found, if there are any.
+  virtual bool goes_on() const { return true; }
 };
 
 bool is_tiff(ByteSpan bytes);

@@ -84,8 +84,12 @@ bool FrameStream::next(FrameBuffer& frame) {
     ++count_;
     return true;
   } catch (const Error& error) {
-    if (bytes_.left() && count_ == 0 && !y4m_ && !(images_ && content_ == Content::netcdf)) throw;
-    fail(error.code(), "frame ", count_ + 1, ": ", error.what());
+    const bool has_more = images_ && images_->has_next();
+    const std::int64_t number = ++count_;
+    ended_ = !images_ || !images_->goes_on() || (number == 1 && !has_more);
+    if (bytes_.left() && number == 1 && !y4m_ && !has_more && !(images_ && content_ == Content::netcdf))
+      throw;
+    fail(error.code(), "frame ", number, ": ", error.what());
   }
 }
 
@@ -99,7 +103,10 @@ FrameBuffer FrameStream::only() {
   std::optional<FrameBuffer> frame = next();
   if (!frame) fail_format("holds no frame");
   if (images_ ? !images_->has_next() : !is_stream_format(content_)) return std::move(*frame);
-  if (images_) fail_format("holds more than one frame; FrameSource reads one after the other");
+  if (images_) {
+    next();  // throws if the file is damaged
+    fail_format("holds more than one frame; FrameSource reads one after the other");
+  }
   if (!y4m_) skip_space(bytes_);
   if (bytes_.look() < 0) return std::move(*frame);
   if (y4m_ ? y4m_->has_next() : is_stream_format(upcoming()))

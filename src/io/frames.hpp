@@ -18,14 +18,16 @@ class PARAFIELD_API FrameStream {
   FrameStream(const FrameStream&) = delete;
   FrameStream& operator=(const FrameStream&) = delete;
 
-  /// Returns the next frame, or nothing at the end and after an error.
+  /// Returns the next frame, or nothing at the end. After an error, returns the frame after the damaged one
+  /// of a file of several images (TIFF, NetCDF), otherwise nothing.
   std::optional<FrameBuffer> next();
   /// Reads the next frame into `frame`, or returns false. For Y4M, memory of the right size and format is
   /// reused.
   bool next(FrameBuffer& frame);
+  bool goes_on() const { return !ended_; }                 ///< whether there may be frames after an error
   Content content() const { return content_; }             ///< content of the last frame
   double rate() const { return y4m_ ? y4m_->rate() : 0; }  ///< frames per second; 0 = unknown
-  /// What is unusual about the file, such as a missing end marker; empty if nothing is.
+  /// A note on what is unusual about the file, such as a missing end marker; empty if nothing is.
   const std::string& note() const { return note_; }
   /// Returns the first frame. Throws Error(format) if there is none or if anything follows it.
   FrameBuffer only();

@@ -157,8 +157,17 @@ NetcdfPacking::NetcdfPacking(const NetcdfVariable& variable) : type_(variable.ty
   }
   const NetcdfNumbers scales = numbers_attribute(variable, "scale_factor"),
                       offsets = numbers_attribute(variable, "add_offset");
-  if (!scales.values.empty()) scale_ = scales.values[0];
-  if (!offsets.values.empty()) offset_ = offsets.values[0];
+  const auto read_factor = [&](const NetcdfNumbers& numbers, const char* name, bool may_be_0,
+                               double& factor) {
+    if (numbers.type == NC_NAT) return;
+    if (numbers.values.empty() || !std::isfinite(numbers.values[0]) || (!may_be_0 && numbers.values[0] == 0))
+      fail_format("the attribute ", name, " of ", variable.name, " is ",
+                  numbers.values.empty() ? "no number" : text(numbers.values[0]),
+                  "; it must be a finite number", may_be_0 ? "" : " other than 0");
+    factor = numbers.values[0];
+  };
+  read_factor(scales, "scale_factor", false, scale_);
+  read_factor(offsets, "add_offset", true, offset_);
   const bool packed = !scales.values.empty() || !offsets.values.empty();
   const int unpacked_rank = std::max(rank_of(scales.type), rank_of(offsets.type));
 

@@ -42,7 +42,7 @@ struct NetcdfNumbers {
 };
 NetcdfNumbers numbers_attribute(const NetcdfVariable& variable, const char* name);
 
-/// What a dimension counts.
+/// Meaning of a dimension.
 enum class Axis { unknown, time, level, rows, columns };
 
 /// Kind of axis of a variable's values, by its attributes (axis, standard_name, units, positive) alone.

@@ -300,7 +300,8 @@ struct ImagesOfVariable : NetcdfImages {
 
   bool has_next() const override { return at < count; }
   FrameBuffer next() override {
-    if (counted) start[*counted] = order.empty() ? at : order[at];
+    const std::size_t number = at++;  // an image that cannot be read is passed over
+    if (counted) start[*counted] = order.empty() ? number : order[number];
     std::vector<double> values(width * height);  // at once: one row may need the whole image decompressed
     {
       const NetcdfCalls calls;
@@ -316,7 +317,6 @@ struct ImagesOfVariable : NetcdfImages {
       for (std::size_t x = 0; x < width; ++x)
         to[x] = float((*packing)(from[(leftward ? width - 1 - x : x) * column_step]));
     }
-    ++at;
     return frame;
   }
 };

@@ -33,6 +33,8 @@ PngHeader png_header(ByteSpan bytes) {
 std::string note_png(ByteSpan bytes) {
   constexpr std::size_t signature = 8, frame_bytes = 12;  // of a chunk: length, type and checksum
   for (std::size_t at = signature; at + frame_bytes <= bytes.size();) {
+    if (starts_with(bytes.subspan(at + 4), "acTL"))
+      return "it is an animation, of which only one image is read";
     if (starts_with(bytes.subspan(at), std::string_view("\0\0\0\0IEND", 8))) return {};
     at += frame_bytes + load_u32(&bytes[at], std::endian::big);
   }

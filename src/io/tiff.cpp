@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// TIFF 6.0 and BigTIFF through libtiff: gray, palette and RGB, in strips or tiles.
+// TIFF 6.0 and BigTIFF through libtiff: gray, palette, RGB, YCbCr and CMYK, in strips or tiles.
 #include "io/formats.hpp"
 
 #ifdef PARAFIELD_HAS_TIFF
@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "io/pixels.hpp"
@@ -208,11 +209,11 @@ class Decoder {
   std::vector<std::uint16_t> tables_[3];  // gray and RGB: one for all channels; palette: one per channel
 };
 
-/// libtiff converts YCbCr, whose chroma may be subsampled.
-FrameBuffer decode_ycbcr(Reader& reader, const Layout& layout) {
+/// libtiff converts YCbCr, whose chroma may be subsampled, and CMYK.
+FrameBuffer decode_converted(Reader& reader, const Layout& layout) {
   char why[1024] = "";
   if (!TIFFRGBAImageOK(reader.tiff, why))
-    tiff::fail_kind("with colors YCbCr (", shown(std::string(why)), ")");
+    tiff::fail_kind("with colors ", layout.is_cmyk() ? "CMYK" : "YCbCr", " (", shown(std::string(why)), ")");
   const auto [width, height] = layout.size;
   std::vector<std::uint32_t> pixels(std::size_t(width) * std::size_t(height));
   reader.failed = false;
@@ -244,18 +245,39 @@ class TiffImages : public Images {
     if (!has_next_) fail_format("a TIFF file without an image in full resolution");
   }
   bool has_next() const override { return has_next_; }
+  bool goes_on() const override { return !lost_ || has_next_; }
   FrameBuffer next() override {
-    const Layout layout = tiff::layout_of_image(reader_);
-    FrameBuffer frame =
-        turned(layout.is_ycbcr() ? decode_ycbcr(reader_, layout) : Decoder(reader_, layout).decode(),
-               layout.orientation);
-    has_next_ = tiff::next_image(reader_);
-    return frame;
+    if (lost_) {
+      has_next_ = false;
+      throw *lost_;
+    }
+    std::optional<FrameBuffer> frame;
+    std::optional<Error> damaged;
+    try {
+      frame = read();
+    } catch (const Error& error) {
+      damaged = error;
+    }
+    try {
+      has_next_ = tiff::next_image(reader_);
+    } catch (const Error& error) {
+      lost_ = error;
+    }
+    if (damaged) throw *damaged;
+    return std::move(*frame);
   }
 
  private:
+  FrameBuffer read() {
+    const Layout layout = tiff::layout_of_image(reader_);
+    return turned(
+        layout.is_converted() ? decode_converted(reader_, layout) : Decoder(reader_, layout).decode(),
+        layout.orientation);
+  }
+
   Reader reader_;
   bool has_next_;
+  std::optional<Error> lost_;  // why the image after the last one cannot be found
 };
 
 }  // namespace

@@ -78,9 +78,10 @@ Layout layout_of(const Reader& reader) {
 }
 
 void check_kind(const Layout& layout) {
-  const int kind = layout.photometric, colors = layout.is_ycbcr() ? 3 : layout.channels();
+  const int kind = layout.photometric, colors = layout.is_ycbcr()  ? 3
+                                                : layout.is_cmyk() ? 4
+                                                                   : layout.channels();
   const bool white_is_0 = kind == PHOTOMETRIC_MINISWHITE;
-  if (kind == PHOTOMETRIC_SEPARATED) fail_kind("with CMYK colors");
   if (kind != PHOTOMETRIC_MINISBLACK && !white_is_0 && !layout.is_rgb())
     fail_kind("with colors of the kind ", kind);
   if (layout.samples < colors || layout.samples > colors + 1) fail_kind("of ", layout.samples, " channels");
@@ -89,12 +90,12 @@ void check_kind(const Layout& layout) {
     fail_kind("of complex numbers");
   const int bits = layout.bits;
   const bool whole = bits == 8 || bits == 16 || bits == 32;
-  const bool known = layout.is_ycbcr()    ? bits == 8 && !layout.becomes_float()
-                     : layout.is_float()  ? bits == 16 || bits == 32 || bits == 64
-                     : layout.is_signed() ? whole
-                                          : (bits >= 1 && bits <= 16) || bits == 32;
+  const bool known = layout.is_converted() ? bits == 8 && !layout.becomes_float()
+                     : layout.is_float()   ? bits == 16 || bits == 32 || bits == 64
+                     : layout.is_signed()  ? whole
+                                           : (bits >= 1 && bits <= 16) || bits == 32;
   if (!known || (layout.becomes_float() && (white_is_0 || layout.is_palette())))
-    fail_kind("of ", bits,
+    fail_kind(layout.is_cmyk() ? "with CMYK colors of " : "of ", bits,
               layout.is_float()    ? "-bit floats"
               : layout.is_signed() ? "-bit signed integers"
                                    : " bits",

@@ -53,7 +53,10 @@ struct Layout {
   bool becomes_float() const { return is_float() || is_signed() || bits == 32; }
   bool is_palette() const { return photometric == PHOTOMETRIC_PALETTE; }
   bool is_ycbcr() const { return photometric == PHOTOMETRIC_YCBCR; }
-  bool is_rgb() const { return photometric == PHOTOMETRIC_RGB || is_palette() || is_ycbcr(); }
+  bool is_cmyk() const { return photometric == PHOTOMETRIC_SEPARATED; }
+  /// Whether libtiff converts the colors to RGB.
+  bool is_converted() const { return is_ycbcr() || is_cmyk(); }
+  bool is_rgb() const { return photometric == PHOTOMETRIC_RGB || is_palette() || is_converted(); }
   /// Channels of a pixel that are read, without alpha.
   int channels() const { return photometric == PHOTOMETRIC_RGB ? 3 : 1; }
   /// Values of a pixel in a block.
@@ -63,7 +66,8 @@ struct Layout {
 /// Throws Error(unsupported) for an undamaged file of a kind that is not supported.
 [[noreturn]] void fail_kind(const auto&... parts) {
   fail_unsupported("a TIFF file ", parts...,
-                   " is not supported; gray, palette and RGB of 1 to 16 bits, 32 bits or float are");
+                   " is not supported; gray, palette and RGB of 1 to 16 bits, 32 bits or float, and YCbCr "
+                   "and CMYK of 8 bits are");
 }
 
 /// Go to the first or the next full-resolution image of the file. Return false if there is none. Throw

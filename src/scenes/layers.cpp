@@ -34,8 +34,10 @@ void paint(Passes& passes, const std::vector<Placed>& placed, bool has_picture, 
     auto& [layer, texture, dye, step, to_start] = own[i];
     const Point start = to_start(p);
     const double gray = texture(start.x, start.y);
-    canvas.put(x, y, (layer.windows > 0 ? facade_gray(gray, start, layer.windows) : gray) + layer.light,
-               canvas.colored() ? dye(start.x, start.y) : Tint{});
+    const double surface = layer.windows > 0 ? facade_gray(gray, start, layer.windows)
+                           : layer.slats > 0 ? slats_gray(gray, start, layer.slats)
+                                             : gray;
+    canvas.put(x, y, surface + layer.light, canvas.colored() ? dye(start.x, start.y) : Tint{});
   });
 }
 

@@ -179,6 +179,42 @@ std::vector<Layer> facade(LayerDraw draw) {
           {.step = draw.shift(far_x, y / 2) * towards(1.002), .shape = {}, .light = 15, .windows = 8}};
 }
 
+/// Two facades of fine level slats, seen by a camera that rises past them. The near one moves by up to half
+/// of the distance of its slats, the far one by up to a third.
+std::vector<Layer> slats(LayerDraw draw) {
+  const double x = draw.sign(), y = draw.sign();
+  const double far_y = y * draw.between(0.6, 2), near_y = y * draw.between(2.5, 3.5);
+  const auto step = [](double along, double up) { return Affine{1, 0, 0, 1, along, up}; };
+  const Point center{draw.center().x - x * draw.between(0.05, 0.2) * draw.width(), 0};
+  const Shape near{center, draw.width() * draw.between(0.18, 0.26), infinity};
+  return {{.step = step(x * draw.between(0.5, 1.5), near_y), .shape = near, .light = -20, .slats = 8},
+          {.step = step(x * draw.between(0.2, 0.8), far_y), .shape = {}, .light = 15, .slats = 6}};
+}
+
+/// A thin figure that runs before a distant background. Its limbs swing: they are ellipses with motions of
+/// their own.
+std::vector<Layer> runner(LayerDraw draw) {
+  const double x = draw.sign(), tall = 0.5 * draw.height();
+  const double along = x * draw.between(18, 28), up = draw.either_side(1, 4);
+  const Point hip{draw.center().x - x * draw.between(0.1, 0.25) * draw.width(),
+                  draw.center().y + draw.between(-0.02, 0.08) * draw.height()};
+  std::vector<Layer> list;
+  // An ellipse at a place from the hip, in heights of the figure, that moves by (u, v) more than the body.
+  const auto part = [&](double right, double down, double wide, double high, double u, double v) {
+    const Shape shape{{hip.x + x * right * tall, hip.y + down * tall}, wide * tall, high * tall};
+    list.push_back({draw.shift(along + x * u, up + v), shape, true, draw.either_side(15, 35)});
+  };
+  const double swing = draw.between(4, 9);
+  part(0.07, -0.10, 0.025, 0.11, swing, 0);  // the near arm
+  part(0.06, -0.37, 0.045, 0.06, 0, 0);      // the head
+  part(0.02, -0.15, 0.055, 0.17, 0, 0);      // the body
+  part(0.08, 0.17, 0.035, 0.18, swing, -2);  // the legs
+  part(-0.09, 0.16, 0.035, 0.17, -swing, 1);
+  part(-0.06, -0.12, 0.025, 0.10, -swing, 0);  // the other arm
+  list.push_back({draw.shift(-x * draw.between(0.5, 2.5), draw.between(-0.6, 0.6)), {}, true});
+  return list;
+}
+
 constexpr LayeredScene list[] = {
     {{"translation", "everything moves by the same few px"}, translation},
     {{"rotation", "a turn around the center, below a degree a frame"}, turning},
@@ -195,6 +231,10 @@ constexpr LayeredScene list[] = {
      true},
     {{"facade", "two buildings whose windows look alike, at two depths, move by 1 to 6 px; occlusion"},
      facade},
+    {{"slats", "two buildings of fine slats that look alike, at two depths, move by 1 to 4 px; occlusion"},
+     slats},
+    {{"runner", "a thin figure runs by 10 to 40 px before a distant background that hardly moves; occlusion"},
+     runner},
 };
 
 /// A fraction of a motion: 0 = no motion, 1 = all of it.

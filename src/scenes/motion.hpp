@@ -30,6 +30,7 @@ struct Layer {
   double light = 0;          ///< added to the gray values of the texture
   bool camouflaged = false;  ///< has the colors of the last layer at the same place in frame 0
   double windows = 0;        ///< px between the windows of a facade; 0 = texture without windows
+  double slats = 0;          ///< px between the slats of a facade, whose wall is between them; 0 = none
 };
 
 /// Factor for lengths and motions that are given for 640x480. It grows with the side of the image within

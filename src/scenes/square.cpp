@@ -152,7 +152,7 @@ struct Place {
   double lag = 0;
 };
 
-/// What a frame shows. Each thread must have its own copy.
+/// Content of a frame. Each thread must have its own copy.
 struct Shown {
   Ground ground;
   std::vector<Clothed> crossing;  ///< the nearest first

@@ -49,14 +49,28 @@ double Texture::operator()(double x, double y) {
   return gray;
 }
 
+namespace {
+
+/// Share of a dark stripe at a coordinate, 0 to 1, where stripes are `period` apart and 2 `half` of it wide.
+/// The edges are soft enough for linear interpolation to reproduce them.
+double stripe(double at, double period, double half) {
+  const double from_center = std::abs(at / period - std::floor(at / period) - 0.5) * period;
+  return smooth_step(0, 1, (half * period - from_center) / 2 + 0.5);
+}
+
+}  // namespace
+
 double facade_gray(double texture, Point p, double windows) {
-  // Share of a window at a coordinate. The edges are soft enough for linear interpolation to reproduce them.
-  const auto share = [](double at, double period) {
-    const double from_center = std::abs(at / period - std::floor(at / period) - 0.5) * period;
-    return smooth_step(0, 1, (0.3 * period - from_center) / 2 + 0.5);
-  };
   constexpr double wall = 150, depth = 70;
-  return wall + 0.06 * (texture - mean_gray) - depth * share(p.x, windows) * share(p.y, 1.5 * windows);
+  return wall + 0.06 * (texture - mean_gray) -
+         depth * stripe(p.x, windows, 0.3) * stripe(p.y, 1.5 * windows, 0.3);
+}
+
+double slats_gray(double texture, Point p, double slats) {
+  constexpr double wall = 150, depth = 70, pane = 70;
+  const double glass = stripe(p.x, 18 * slats, 0.15) * stripe(p.y, 14 * slats, 0.15);
+  const double slatted = wall + 0.06 * (texture - mean_gray) - depth * stripe(p.y, slats, 0.25);
+  return (1 - glass) * slatted + glass * (pane + 0.4 * (texture - mean_gray));
 }
 
 Dye::Dye(std::uint64_t seed, Tint mean, double change) : mean_(mean), change_(change) {

@@ -40,6 +40,9 @@ class Texture {
 /// the distance between windows, px.
 double facade_gray(double texture, Point p, double windows);
 
+/// Gray value of a facade of level slats, `slats` px apart, with windows that differ.
+double slats_gray(double texture, Point p, double slats);
+
 /// Color of a pixel in addition to its gray value: how far red and blue are above the gray value at middle
 /// gray, -`limit`..`limit`. Green compensates for both, so that the luma (BT.601) equals the gray value. The
 /// color fades toward black and white.

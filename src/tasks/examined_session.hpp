@@ -16,9 +16,8 @@ class ExaminedSession : public Session<Task> {
  public:
   using Result = typename Task::Result;
 
-  /// `withholds`: whether the state affects results.
-  ExaminedSession(std::unique_ptr<Session<Task>> session, bool withholds)
-      : session_(std::move(session)), withholds_(withholds) {}
+  ExaminedSession(std::unique_ptr<Session<Task>> session, const typename Task::Options& options)
+      : session_(std::move(session)), options_(options) {}
 
   const Result& call(const typename Task::Input& input, Result* output) override {
     const Result& result = session_->call(input, output);  // checks the frames
@@ -48,15 +47,7 @@ class ExaminedSession : public Session<Task> {
 
   FramesState compare(const Frame& before, const Frame& after) {
     if (!before.memory.on_host()) return FramesState::unknown;
-    return relevant(examiner_.compare(as_solved(before), as_solved(after)));
-  }
-  /// The state, or unknown if it does not matter: views may differ more than the frames of a sequence, and a
-  /// still scene needs no texture for motion to be seen.
-  static FramesState relevant(FramesState state) {
-    constexpr bool detects = requires(Result result) { result.moving; };
-    const bool matters =
-        Task::pairs ? state != FramesState::cut : !detects || state != FramesState::no_texture;
-    return matters ? state : FramesState::unknown;
+    return relevant<Task>(examiner_.compare(as_solved(before), as_solved(after)));
   }
   /// The frame with its pitch, and with the range that the session found for frames that name none.
   Frame as_solved(Frame frame) const {
@@ -66,7 +57,7 @@ class ExaminedSession : public Session<Task> {
   }
   /// Results are this session's own, or a field of the caller that the session may write.
   const Result& withheld(const Result& result) const {
-    if (withholds_) withhold(const_cast<Result&>(result), state_);
+    withhold<Task>(const_cast<Result&>(result), state_, options_);
     return result;
   }
 
@@ -75,7 +66,7 @@ class ExaminedSession : public Session<Task> {
   FramesState state_ = FramesState::unknown;  // of the last result that was returned
 
  private:
-  const bool withholds_;
+  const typename Task::Options options_;
 };
 
 /// Also examines pushed frames. At a cut, a method of two frames starts anew.
@@ -88,14 +79,14 @@ class ExaminedFrames final : public ExaminedSession<Task> {
   using Result = typename Task::Result;
 
   /// `frames`: number that the method takes.
-  ExaminedFrames(std::unique_ptr<Session<Task>> session, bool withholds, int frames, bool pipelined)
-      : Base(std::move(session), withholds), frames_(frames), pipelined_(pipelined) {}
+  ExaminedFrames(std::unique_ptr<Session<Task>> session, const typename Task::Options& options, int frames)
+      : Base(std::move(session), options), frames_(frames), pipelined_(options.pipelined) {}
 
   const Result* push(const Frame& frame, Result* output) override {
     const Result* result = session_->push(frame, output);
     FramesState pair = FramesState::unknown;
     if (frame.memory.on_host())
-      pair = Base::relevant(examiner_.next(Base::as_solved(frame)));
+      pair = relevant<Task>(examiner_.next(Base::as_solved(frame)));
     else
       examiner_.forget();
     pairs_.push_back(pair);
@@ -106,7 +97,7 @@ class ExaminedFrames final : public ExaminedSession<Task> {
     if (before.complete) result = before.complete;
     state_ = pipelined_ ? before.state : own;
     if (pair == FramesState::cut && frames_ == 2) {
-      // What the method has learned belongs to the old scene. The cut's own result is completed first.
+      // The method has learned the old scene. The cut's own result is completed first.
       if (pipelined_) pending_.complete = session_->finish();
       session_->reset();
       session_->push(frame, nullptr);
@@ -164,13 +155,11 @@ std::unique_ptr<Session<Task>> examined(std::unique_ptr<Session<Task>> session,
                                         const typename Task::Method& method,
                                         const typename Task::Options& options) {
   if (!options.examine_frames) return session;
-  bool withholds = true;
-  if constexpr (requires { options.min_confidence; }) withholds = options.min_confidence != 0;
   if constexpr (Task::streams) {
     const int frames = std::visit([](const auto& chosen) { return int(chosen.frames); }, method);
-    return std::make_unique<ExaminedFrames<Task>>(std::move(session), withholds, frames, options.pipelined);
+    return std::make_unique<ExaminedFrames<Task>>(std::move(session), options, frames);
   } else {
-    return std::make_unique<ExaminedPairs<Task>>(std::move(session), withholds);
+    return std::make_unique<ExaminedPairs<Task>>(std::move(session), options);
   }
 }
 

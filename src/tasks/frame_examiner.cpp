@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 
+#include "parafield/detection.hpp"
+#include "parafield/stereo.hpp"
 #include "steps/convert/convert.hpp"
 #include "tasks/flow_session.hpp"
 
@@ -19,7 +21,7 @@ constexpr int samples_along = 4;
 /// Correlation of related frames. Unrelated frames reach 0.23, pairs with ground truth at least 0.5; see
 /// tests/tasks/frames_state_test.cpp.
 constexpr float related = 0.35f;
-/// Correlation of adjacent pixels of texture. That of noise is below 0.05, that of scenes above 0.25.
+/// Correlation of adjacent pixels of texture. Noise has less than 0.05, scenes more than 0.25.
 constexpr float textured = 0.15f;
 /// Least contrast of a scene, 0..255, in the means and at full resolution. Noise may be smooth, too, after it
 /// was filtered or compressed, but then it is weaker.
@@ -112,7 +114,7 @@ Image<float> means_of(const Frame& frame, int x0, int y0, Size size, int factor)
   return means;
 }
 
-/// Removes bars along the borders, such as those of a film: rows and columns that are constant in both
+/// Removes bars along the borders, as in films: rows and columns that are constant in both
 /// images. Their edges would correlate.
 void crop_bars(View<const float>& a, View<const float>& b) {
   constexpr float constant = 3;  // 0..255
@@ -264,16 +266,20 @@ static void clear(Image<std::uint8_t>& plane) {
   for (int y = 0; plane && y < plane.size().height; ++y)
     std::fill_n(plane.view().row(y), plane.size().width, std::uint8_t(0));
 }
-void withhold(FlowField& flow, FramesState state) {
-  if (state >= FramesState::no_texture) clear(flow.valid);
+
+template <class Task>
+FramesState withhold(typename Task::Result& result, FramesState state,
+                     const typename Task::Options& options) {
+  const FramesState counts = relevant<Task>(state);
+  if constexpr (requires { options.min_confidence; })
+    if (options.min_confidence == 0) return counts;
+  if (counts < FramesState::no_texture) return counts;
+  if constexpr (requires { result.moving; }) clear(result.moving);
+  clear(result.valid);
+  return counts;
 }
-void withhold(DisparityField& disparity, FramesState state) {
-  if (state == FramesState::no_texture) clear(disparity.valid);
-}
-void withhold(MotionMask& mask, FramesState state) {
-  if (state != FramesState::cut) return;
-  clear(mask.moving);
-  clear(mask.valid);
-}
+template FramesState withhold<Flow>(FlowField&, FramesState, const FlowOptions&);
+template FramesState withhold<Stereo>(DisparityField&, FramesState, const StereoOptions&);
+template FramesState withhold<Detection>(MotionMask&, FramesState, const DetectionOptions&);
 
 }  // namespace parafield

@@ -36,6 +36,15 @@ class FrameExaminer {
   std::optional<Excerpts> last_;
 };
 
+/// The state, or `unknown` if it does not make results of the task unreliable: views may differ more than the
+/// frames of a sequence, and a still scene needs no texture for motion to be seen.
+template <class Task>
+FramesState relevant(FramesState state) {
+  constexpr bool detects = requires(typename Task::Result result) { result.moving; };
+  const bool matters = Task::pairs ? state != FramesState::cut : !detects || state != FramesState::no_texture;
+  return matters ? state : FramesState::unknown;
+}
+
 /// The worst state of several pairs: a cut, then no texture.
 FramesState worst(FramesState a, FramesState b);
 

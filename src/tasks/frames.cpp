@@ -24,7 +24,7 @@ Frame checked(const Frame& frame, const char* name, Size size, const Device& dev
     fail(ErrorCode::invalid_argument, name, " has a pitch of ", frame.pitch, " bytes; a row of ", frame.width,
          " ", to_string(frame.format), " pixels has ", row_bytes(frame));
   check_range(frame, name);
-  const int sample_bytes = bytes_per_pixel(frame.format) / channels(frame.format);
+  const int sample_bytes = bytes_per_value(frame.format);
   if (result.pitch % sample_bytes != 0 ||
       reinterpret_cast<std::uintptr_t>(frame.data) % std::uintptr_t(sample_bytes) != 0)
     fail(ErrorCode::invalid_argument, name, ": data and pitch (", frame.pitch, ") of ",

@@ -8,7 +8,7 @@
 /// value costs at most 2 % of the pixels that are right within 1 px; docs/accuracy.md has the shares.
 namespace parafield {
 
-/// Of other methods: none.
+/// Other methods have none.
 template <class Method>
 float own_least(const Method&) {
   return 0;
@@ -21,7 +21,7 @@ inline float own_least(const RidgeRegression&) { return 0.0029f; }
 inline float own_least(const DirectInterpolation&) { return 4e-18f; }
 inline float own_least(const MultiHypothesis&) { return 1e-4f; }
 
-/// Label fields. The scale is that of the data cost. With costs of absolute differences, right pixels of flow
+/// Label fields. The scale is the data cost's. With costs of absolute differences, right pixels of flow
 /// without texture have confidence 0 as well as wrong ones.
 template <LabelMethod Method>
 float own_least(const Method& method) {

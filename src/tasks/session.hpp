@@ -25,7 +25,7 @@ void check_start(const FlowView& start, Size size);
 void check_start(const DisparityView& start, Size size);
 void check_start(const MotionMaskView& start, Size size);
 
-/// What the range of a task's frames is for.
+/// Purpose of the range of a task's frames.
 template <class Task>
 constexpr RangeUse range_use =
     std::is_same_v<typename Task::Result, MotionMask> ? RangeUse::detection : RangeUse::matching;

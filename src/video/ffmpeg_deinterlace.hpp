@@ -17,7 +17,7 @@ class Deinterlacer {
   void end();
   /// Returns whether there is a picture, which it moves to `picture`.
   bool pull(AVFrame& picture);
-  /// What was done with interlaced pictures; empty if there were none.
+  /// A note on the treatment of interlaced pictures; empty if there were none.
   const std::string& note() const { return note_; }
 
  private:

@@ -44,7 +44,7 @@ namespace parafield::video {
 // clang-format on
 
 /// FFmpeg's functions under their own names, which hide FFmpeg's declarations in this namespace. They are
-/// null until begin_ffmpeg() has returned, those of filters until begin_filters() has.
+/// null until begin_ffmpeg() has returned, functions of filters until begin_filters() has.
 #define PF_POINTER(name) inline decltype(&::name) name = nullptr;
 PF_FFMPEG_FUNCTIONS(PF_POINTER)
 PF_FFMPEG_FILTER_FUNCTIONS(PF_POINTER)

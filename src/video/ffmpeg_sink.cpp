@@ -85,19 +85,21 @@ class FfmpegSink : public Sink {
     }
   }
 
-  void finish() override { finish(false); }
+  void finish() override { finish(most_packets); }
   std::int64_t finish_early() override {
-    const bool drops = packets_ > 0;  // a video without frames could not be played
-    finish(drops);
-    return drops ? std::int64_t(pictures_ - packets_) : 0;
+    finish(packets_ > 0 ? 0 : 1);  // a video without frames could not be played
+    return std::int64_t(pictures_ - packets_);
   }
 
  private:
-  void finish(bool early) {
+  static constexpr int most_packets = 1 << 30;
+
+  /// Writes at most `most` of the packets that the encoder still holds.
+  void finish(int most) {
     std::optional<Error> problem;
     if (!encoder_ || !started_) fail(ErrorCode::format, "no frame could be written");
     try {
-      if (!failed_ && !early) encode(nullptr);
+      if (!failed_ && most > 0) encode(nullptr, most);
     } catch (const Error& error) {
       problem = error;
     }
@@ -188,6 +190,7 @@ class FfmpegSink : public Sink {
       set("crf", text(4 + options_.quality * 59 / 51));
       set("deadline", "good");
       set("cpu-used", "5");
+      set("lag-in-frames", "0");  // the same file, but the encoder does not hold the last 25 frames
       if (name == "libvpx-vp9") set("row-mt", "1");
       to.bit_rate = name == "libvpx" ? 50'000'000 : 0;  // upper limit for VP8
     } else {
@@ -198,29 +201,29 @@ class FfmpegSink : public Sink {
 
   /// Converts the frame into `picture_`.
   void fill(const Frame& frame) {
-    Frame from = frame;
-    if (padded_ != size_) {
-      // Repeat the last column and row.
-      io::reserve(staged_, padded_, frame.format);
-      const auto bytes = std::size_t(row_bytes(frame)), pixel = std::size_t(bytes_per_pixel(frame.format));
-      for (int y = 0; y < padded_.height; ++y) {
-        const auto* const row =
-            static_cast<const char*>(frame.data) + std::min(y, size_.height - 1) * frame.pitch;
-        auto* const to = static_cast<char*>(staged_.row(y));
-        std::memcpy(to, row, bytes);
-        if (padded_.width > size_.width) std::memcpy(to + bytes, row + bytes - pixel, pixel);
-      }
-      from = staged_.frame();
+    // swscale reads beyond the last row, so the copy has one more. The last column and row are repeated where
+    // the encoder needs an even size.
+    io::reserve(staged_, {padded_.width, padded_.height + 1}, frame.format);
+    const auto bytes = std::size_t(row_bytes(frame)), pixel = std::size_t(bytes_per_pixel(frame.format));
+    for (int y = 0; y < padded_.height; ++y) {
+      const auto* const row =
+          static_cast<const char*>(frame.data) + std::min(y, size_.height - 1) * frame.pitch;
+      auto* const to = static_cast<char*>(staged_.row(y));
+      std::memcpy(to, row, bytes);
+      if (padded_.width > size_.width) std::memcpy(to + bytes, row + bytes - pixel, pixel);
     }
+    const Frame from = staged_.frame();
     if (av_frame_make_writable(picture_.get()) < 0) throw std::bad_alloc();
     convert(scaler_, *borrowed(from.data, from.pitch, padded_, format_of(from.format)), *picture_);
   }
 
-  /// Encodes a picture, or flushes the encoder if `picture` is null, and writes the resulting packets.
-  void encode(const AVFrame* picture) {
+  /// Encodes a picture, or flushes the encoder if `picture` is null, and writes at most `most` of the
+  /// resulting packets.
+  void encode(const AVFrame* picture, int most = most_packets) {
     int failed = avcodec_send_frame(encoder_.get(), picture);
     AVStream& stream = *muxer_->streams[0];
-    while (failed >= 0) {
+    for (int count = 0; failed >= 0; ++count) {
+      if (count == most) return;
       failed = avcodec_receive_packet(encoder_.get(), packet_.get());
       if (failed == AVERROR(EAGAIN) || failed == AVERROR_EOF) return;
       if (failed < 0) break;

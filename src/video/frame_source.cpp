@@ -48,14 +48,22 @@ class StreamSource : public Source {
   }
 
   bool next(VideoFrame& frame) override {
-    if (!frames_.next(frame.frame)) return false;
+    try {
+      if (!frames_.next(frame.frame)) return false;
+    } catch (const Error&) {
+      goes_on = frames_.goes_on();
+      ++skipped_;
+      throw;
+    }
     if (gray_) make_gray(frame.frame);
-    if (count_ == 0) {
+    if (info.format.empty()) {
       const bool y4m = frames_.content() == io::Content::y4m;
       if (!frames_.note().empty()) notes.push_back(frames_.note());
       info.format = y4m ? "y4m" : "pictures";
       info.rate = frames_.rate() > 0 ? frames_.rate() : usual_rate;
     }
+    frame.skipped = std::exchange(skipped_, 0);
+    count_ += frame.skipped;
     frame.time = double(count_++) / info.rate;
     return true;
   }
@@ -64,7 +72,7 @@ class StreamSource : public Source {
   std::unique_ptr<io::ByteStream> bytes_;
   io::FrameStream frames_;
   const bool gray_;
-  std::int64_t count_ = 0;
+  std::int64_t count_ = 0, skipped_ = 0;
 };
 
 /// Pictures in separate files: name(0), name(1)...
@@ -154,7 +162,8 @@ class Input {
     io::naming(name, [&] {
       source = video::open(input, options);
       has_first_ = read(first_);
-      if (!has_first_) io::fail_format("holds no frame");
+      if (!has_first_ && damage_.empty()) io::fail_format("holds no frame");
+      if (!has_first_) io::fail_format("no frame can be read: ", damage_);
     });
   }
 
@@ -190,7 +199,10 @@ class Input {
         return true;
       } catch (const Error& error) {
         if (skips_ && source->goes_on && error.code() != ErrorCode::memory) {
-          if (source->file.empty())
+          damage_ = error.what();
+          if (source->names_frames)
+            notes_.push_back(text(io::shown(name), ": ", error.what(), "; it is skipped"));
+          else if (source->file.empty())
             notes_.push_back(text(io::shown(name), ": frame ", count_ + 1, ": ", error.what(),
                                   "; the video goes on with its next key frame"));
           else
@@ -206,6 +218,7 @@ class Input {
   VideoFrame first_;
   bool has_first_ = false;
   std::int64_t count_ = 0;  // frames, with those that were skipped
+  std::string damage_;      // of the last frame that was skipped
   std::vector<std::string> notes_;
 };
 
@@ -256,7 +269,7 @@ struct FrameSource::Impl {
     return false;
   }
 
-  /// Moves the input's notes to those of the source.
+  /// Moves the input's notes to the source's notes.
   void collect() {
     for (std::string& note : input->take_notes()) notes.push_back(std::move(note));
   }

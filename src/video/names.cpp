@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "io/file.hpp"
+#include "parafield/video.hpp"
 
 namespace parafield::video {
 namespace fs = std::filesystem;
@@ -144,7 +145,7 @@ std::map<std::string, std::size_t> kinds_of(const std::vector<std::string>& name
   return kinds;
 }
 
-/// The kinds that several names have: their number, all as text, and the one of most names.
+/// The kinds that several names have: their number, all as text, and the most frequent one.
 struct Sequences {
   std::size_t count = 0;
   std::string text, largest;
@@ -197,7 +198,7 @@ std::vector<fs::path> pictures_in(const fs::path& folder, std::string& note) {
 }
 
 std::string note_of_order(const std::vector<std::string>& files) {
-  // Names without an extension, such as those of descriptors, say nothing about an order.
+  // Names without an extension, such as names of descriptors, say nothing about an order.
   if (std::ranges::any_of(files, [](const std::string& file) { return extension_of(file).empty(); }))
     return {};
   for (std::size_t i = 1; i < files.size(); ++i)

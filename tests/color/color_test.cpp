@@ -44,7 +44,7 @@ std::vector<Rgb> marzat(std::initializer_list<Vector> vectors, float max_motion 
 
 using Colors = std::vector<Rgb>;
 
-/// Expects colors up to a level: levels are cut off, so a rounded intermediate result may change one.
+/// Expects equal colors up to one level: levels are truncated, so rounding may change one.
 void expect_near(const Colors& colors, const Colors& expected) {
   ASSERT_EQ(colors.size(), expected.size());
   for (std::size_t i = 0; i < colors.size(); ++i)

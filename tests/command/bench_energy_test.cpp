@@ -2,6 +2,7 @@
 // The counters of energy of `parafield bench`.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 
@@ -59,6 +60,43 @@ TEST_F(BenchEnergy, SaysWhyThereIsNoCounter) {
   add_package("intel-rapl:0", "refused");
   EXPECT_NE(rapl_meter(folder_.string()).missing.find("cannot be read"), std::string::npos);
   EXPECT_FALSE(energy_meter(Device::cuda(1000)));
+}
+
+TEST_F(BenchEnergy, AddsUpThePowerOfABoard) {
+  EXPECT_NE(hwmon_meter(folder_.string()).missing.find("VDD_IN"), std::string::npos);
+  write("hwmon3", "name", "ina3221");
+  write("hwmon3", "in1_label", "VDD_IN");
+  write("hwmon3", "in1_input", "5000");
+  EXPECT_FALSE(hwmon_meter(folder_.string()));  // a voltage alone
+  write("hwmon3", "curr1_input", "2000");
+  write("hwmon3", "in2_label", "VDD_SOC");
+  write("hwmon3", "in2_input", "5000");
+  write("hwmon3", "curr2_input", "900");
+  const EnergyMeter meter = hwmon_meter(folder_.string());
+  ASSERT_TRUE(meter) << meter.missing;
+  EXPECT_EQ(meter.source, "hwmon");
+  EXPECT_EQ(meter.joules(), 0);
+  const auto begin = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(20)) continue;
+  write("hwmon3", "curr1_input", "4000");
+  const double joules = meter.joules().value_or(-1);  // 10 W, then 20 W: 15 W on average
+  EXPECT_GE(joules, 15 * 0.02);
+  EXPECT_LE(joules,
+            15 * std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() + 0.1);
+  write("hwmon3", "in1_input", "gone");
+  EXPECT_FALSE(meter.joules());
+}
+
+TEST_F(BenchEnergy, AddsTheRailsOfABoard) {
+  const char* const labels[] = {"VDD_GPU_SOC", "VDD_CPU_CV", "VIN_SYS_5V0"};
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(hwmon_meter(folder_.string()));
+    const std::string number = std::to_string(i + 1);
+    write("hwmon1", "in" + number + "_label", labels[i]);
+    write("hwmon1", "in" + number + "_input", "5000");
+    write("hwmon1", "curr" + number + "_input", "1000");
+  }
+  EXPECT_TRUE(hwmon_meter(folder_.string()));
 }
 
 TEST_F(BenchEnergy, IsMeasuredFromChangeToChange) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the command says of blocks that belief propagation divides images into.
+// The command's notes on the blocks that belief propagation divides images into.
 #include <regex>
 
 #include "command/run_command.hpp"

@@ -156,7 +156,8 @@ TEST_F(CalibrationCommand, DepthsByExtension) {
   EXPECT_GT(known, 1000);
 }
 
-// By OpenCV's file, whose D of 4x1 means a fisheye lens, and by both camera_info of ROS.
+// The same lenses from OpenCV's file, whose 4x1 D means a fisheye lens, and from two of ROS's camera_info
+// files.
 TEST_F(CalibrationCommand, FisheyeLenses) {
   StereoCalibration wide = cameras_;
   wide.left.distortion = {.k1 = 0.05, .k2 = -0.02, .k3 = 0.01, .k4 = -0.003, .model = LensModel::fisheye};

@@ -2,6 +2,7 @@
 #include <sys/resource.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "parafield/video.hpp"
 #include "run_command.hpp"
@@ -49,8 +50,8 @@ class CloudsCommand : public CommandTest {
   }
 };
 
-/// Of the clouds' pixels that both views show, 95 % have a height within 5 % of the range, which is that from
-/// the ground to the highest cloud; their motion is right to 0.15 px.
+/// Checks the clouds' pixels that both views show: 95 % have a height within 5 % of the range from the ground
+/// to the highest cloud, and their motion is right to 0.15 px.
 TEST_F(CloudsCommand, HeightsAndMotionAreThoseOfTheScene) {
   if (tests_sanitized_command()) GTEST_SKIP() << takes_minutes;
   for (const int seed : {1, 2, 3}) {
@@ -128,7 +129,7 @@ TEST_F(CloudsCommand, TheTableHasTheFlowsSpeedsAndDirections) {
     EXPECT_NEAR(std::stod(row[3]), u, 1e-4);
     EXPECT_NEAR(std::stod(row[4]), v, 1e-4);
     EXPECT_NEAR(speed, std::hypot(u, v) * 4000 / 900, 1e-3);
-    // The wind comes from there: against its motion, with north at the top.
+    // The wind comes from the opposite direction of its motion, with north at the top.
     EXPECT_NEAR(-std::sin(from) * std::hypot(u, v), u, 0.02);
     EXPECT_NEAR(std::cos(from) * std::hypot(u, v), v, 0.02);
   }
@@ -156,7 +157,7 @@ TEST_F(CloudsCommand, OverlaysAreUnknownAndTheHeightStandsInTheTable) {
   const std::vector<Words> rows = table("t.csv");
   EXPECT_EQ(rows[0], (Words{"frame", "x", "y", "u", "v", "height", "valid"}));
   EXPECT_EQ(read_disparity(path("h2.png")).size(), (Size{320, 240}));
-  // The same lines as a mask of what has a value.
+  // The drawn lines, as a mask of the pixels that have a value.
   Image<std::uint8_t> known({320, 240});
   for (int y = 0; y < 240; ++y)
     for (int x = 0; x < 320; ++x) known(x, y) = !lines(x, y);
@@ -187,7 +188,43 @@ TEST_F(CloudsCommand, EveryMethodTracks) {
   EXPECT_FALSE(with({"-m", "icm"}).contains("preset"));
 }
 
-/// With a method of three frames the first motion is that of the second image.
+TEST_F(CloudsCommand, CutsAndMissingTextureAreReported) {
+  Words frames;
+  for (const int seed : {1, 2})  // two skies of two images, one after the other
+    for (const char* number : {"0000", "0001"}) {
+      const std::string folder = path("sky" + std::to_string(seed));
+      if (!std::filesystem::exists(folder))
+        run_well({"synth", "translation", "-o", folder, "--size", "160x120", "--seed", std::to_string(seed),
+                  "-q"});
+      frames.push_back(folder + "/frame" + number + ".png");
+    }
+  const Outcome outcome = run(
+      join(join({"clouds"}, frames), {"--valid", path("v%d.pgm"), "--csv", path("m.csv"), "--json"}));
+  EXPECT_EQ(outcome.json().at("cuts").dump(), "[2]");
+  EXPECT_NE(outcome.err.find("motion 2: the frames show different scenes (a cut)"), std::string::npos);
+  const auto valid = [&](int number) {
+    const FrameBuffer mask = read_frame(path("v" + std::to_string(number) + ".pgm"));
+    int count = 0;
+    for (int y = 0; y < 120; ++y)
+      for (int x = 0; x < 160; ++x) count += static_cast<const std::uint8_t*>(mask.row(y))[x] != 0;
+    return count;
+  };
+  EXPECT_GT(valid(1), 160 * 120 / 2);
+  EXPECT_EQ(valid(2), 0);
+  EXPECT_GT(valid(3), 160 * 120 / 2);
+
+  FrameBuffer night({160, 120}, PixelFormat::gray_u8);
+  for (int y = 0; y < 120; ++y) std::fill_n(static_cast<std::uint8_t*>(night.row(y)), 160, std::uint8_t(9));
+  write_frame(path("night.png"), night);
+  const std::string dark = path("night.png");
+  const auto json = run({"clouds", dark, dark, "--stereo", dark, dark, "--json"}).json();
+  EXPECT_EQ(json.at("without_texture"), 1);
+  EXPECT_EQ(json.at("heights_without_texture"), 2);
+  EXPECT_EQ(json.at("valid"), 0);
+  EXPECT_FALSE(json.contains("least_height"));
+}
+
+/// With a method of three frames, the first motion belongs to the second image.
 TEST_F(CloudsCommand, TablesNameTheImageThatMoves) {
   render_pairs(3, "96x64");
   run_well(join({"clouds"}, join(lefts(3), {"--frames", "3", "--csv", path("motion.csv"), "-q"})));
@@ -196,7 +233,8 @@ TEST_F(CloudsCommand, TablesNameTheImageThatMoves) {
   EXPECT_EQ(rows[1][0], "2");
 }
 
-/// A method of more frames leaves out the first images; the heights are still those of the flow's images.
+/// A method of more frames gives no motion for the first images. Heights are still written for the images
+/// with motion.
 TEST_F(CloudsCommand, HeightsBelongToTheFlowsImages) {
   if (tests_sanitized_command()) GTEST_SKIP() << takes_minutes;
   render_pairs(3);
@@ -229,7 +267,7 @@ TEST_F(CloudsCommand, MotionGoesIntoNetCdf) {
       for (int x = 0; x < 96; ++x) EXPECT_EQ(static_cast<const float*>(read->frame.row(y))[x], flow.u(x, y));
   }
   EXPECT_FALSE(u.next());
-  // Its own variables are sequences of images; name one of them.
+  // The file that the command writes also holds sequences of images, so a variable must be named.
   expect_failure(1, {"clouds", path("motion.nc")}, {"motion.nc", "name one of them (option variable): u, v"});
   run_well({"clouds", path("motion.nc"), "--variable", "u", "--range", "-3,3", "-o", path("g%d.flo")});
   expect_failure(1, {"flow", path("motion.nc"), "--variable", "w"}, {"in the variable w; it has u, v"});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Words that are wrong give an exit code, an error of one line, and no files.
+// Wrong arguments give an exit code, an error of one line, and no files.
 #include "command/errors.hpp"
 
 namespace parafield::test {

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "command/run_command.hpp"
+#include "same.hpp"
 #include "support.hpp"
 
 namespace parafield::test {
@@ -73,12 +74,7 @@ TEST_F(Command, FlowIsWrittenByExtension) {
   for (const char* name : {"out.pfm", "out.npy"}) {
     run_well({"flow", frame0(), frame1(), "-d", "cpu", "-q", "-o", path(name), "--valid", path("valid.pgm")});
     const FlowField same = read_flow(path(name));
-    ASSERT_EQ(same.size(), flow.size());
-    for (int y = 0; y < flow.size().height; ++y)
-      for (int x = 0; x < flow.size().width; ++x) {
-        ASSERT_EQ(same.u(x, y), flow.u(x, y));
-        ASSERT_EQ(same.v(x, y), flow.v(x, y));
-      }
+    expect_same_motion(same, flow);
     EXPECT_EQ(run_well({"eval", path(name), path("out.flo"), "--json"}).json()["epe"], 0);
   }
   run_well({"flow", frame0(), frame1(), "-d", "cpu", "-q", "-o", path("out.png")});
@@ -162,9 +158,7 @@ TEST_F(Command, EvalScoresTheConfidenceThatFlowWrites) {
     }
   const FlowField flow =
       estimate_flow(read_frame(frame0()), read_frame(frame1()), {}, {.device = Device::cpu()});
-  const DisparityField confidence = read_disparity(path("confidence.pfm"));
-  for (int y = 0; y < 64; ++y)
-    for (int x = 0; x < 96; ++x) ASSERT_EQ(confidence.d(x, y), flow.confidence(x, y));
+  expect_same(read_disparity(path("confidence.pfm")).d, flow.confidence);
   const std::string text =
       run_well({"flow", frame0(), frame1(), "--confidence", path("c.npy"), "--gt", truth()}).out;
   EXPECT_NE(text.find("\nAUC 0."), std::string::npos) << text;

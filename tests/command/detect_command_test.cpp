@@ -192,7 +192,7 @@ TEST_F(DetectCommand, FailuresLeaveNothingUnfinished) {
   expect_failure(1, {"detect", path(frame_name(0)), small, small, "-d", "cpu", "-o", path("l%d.png")},
                  {path("l2.png"), "the link leads nowhere"});  // before frames are read
 
-  // Of a series, the masks before the failure stay.
+  // After a failure, a series keeps the masks that were written before it.
   for (const Words& words :
        {Words{"detect", path(frame_name(0)), path(frame_name(1)), small, "-d", "cpu", "-o", out},
         detect(3, {"-o", out, "--gt", label(1), path("sevens.png")})}) {

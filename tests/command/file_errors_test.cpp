@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Files and streams that are wrong, and signals, give an exit code, an error of one line, and no files.
+// Wrong files and streams, and signals, give an exit code, an error of one line, and no files.
 #include <sys/stat.h>
 
 #include <thread>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // parafield flow with the methods that start from features, end to end.
 #include "command/run_command.hpp"
+#include "same.hpp"
 
 namespace parafield::test {
 namespace {
@@ -22,14 +23,6 @@ class GuidedCommand : public CommandTest {
     return flow(more);
   }
 
-  static void expect_same(const FlowField& a, const FlowField& b) {
-    ASSERT_EQ(a.size(), b.size());
-    for (int y = 0; y < a.size().height; ++y)
-      for (int x = 0; x < a.size().width; ++x) {
-        ASSERT_EQ(a.u(x, y), b.u(x, y)) << x << ", " << y;
-        ASSERT_EQ(a.v(x, y), b.v(x, y)) << x << ", " << y;
-      }
-  }
   FlowField estimated(const FlowMethod& method, const FlowInput& given = {}) const {
     const FrameBuffer held[] = {read_frame(frame0()), read_frame(frame1())};
     const Frame frames[] = {held[0], held[1]};
@@ -50,7 +43,8 @@ TEST_F(GuidedCommand, FindsItsOwnFeatures) {
     EXPECT_FALSE(json.contains("tracks"));
     EXPECT_LT(json["epe"], 0.5) << method;
   }
-  expect_same(read_flow(path("flow.flo")), estimated(MultiHypothesis{.tracking = {.max_features = 300}}));
+  expect_same_motion(read_flow(path("flow.flo")),
+                     estimated(MultiHypothesis{.tracking = {.max_features = 300}}));
   const auto accurate = run_well(interpolated({"--preset", "accurate", "--gt", truth(), "--json"})).json();
   EXPECT_EQ(accurate["parameters"]["resampled"], 6000);
   EXPECT_LT(accurate["epe"], 0.3);
@@ -64,7 +58,7 @@ TEST_F(GuidedCommand, InterpolatesByAffineModels) {
   EXPECT_LT(json["epe"], 0.6);
   const DirectInterpolation method{.tracking = {.features = FeatureChoice::matches},
                                    .model = MotionModel::affine};
-  expect_same(read_flow(path("flow.flo")), estimated(method));
+  expect_same_motion(read_flow(path("flow.flo")), estimated(method));
   expect_failure(2, interpolated({"--model", "affine"}),
                  {"features cannot be even", "matches, as model is affine"});
   expect_failure(2, interpolated({"--model", "linear"}), {"model cannot be linear", "constant, affine"});
@@ -79,8 +73,8 @@ TEST_F(GuidedCommand, TakesTracks) {
                         .json();
   EXPECT_EQ(json["tracks"], tracks.size());
   EXPECT_LT(json["epe"], 0.5);
-  expect_same(read_flow(path("flow.flo")),
-              estimated(DirectInterpolation{}, {.frames = {}, .tracks = tracks}));
+  expect_same_motion(read_flow(path("flow.flo")),
+                     estimated(DirectInterpolation{}, {.frames = {}, .tracks = tracks}));
 
   // Tracks outside the frame are ignored.
   std::ofstream(path("outside.csv")) << "-5,3,9,9\n10,64.5,9,9\n96,2,9,9\n20,30,1.5,-2\n";
@@ -135,7 +129,7 @@ TEST_F(GuidedCommand, TakesARotation) {
     run_well(flow({"-m", method, "--rotation", "0,0.02,-0.01", "--intrinsics", "80,80,47.5,31.5", "-q"}));
   run_well(interpolated(
       {"--rotation", "0.03,0.02,-0.01", "--intrinsics", "80,90,47.5,31.5", "-o", path("flow.flo"), "-q"}));
-  expect_same(
+  expect_same_motion(
       read_flow(path("flow.flo")),
       estimated(DirectInterpolation{},
                 {.frames = {}, .rotation = CameraRotation{0.03f, 0.02f, -0.01f, 80, 90, 47.5f, 31.5f}}));

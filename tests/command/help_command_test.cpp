@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the command says of itself: --version, --help, --help-all and methods.
+// The command's descriptions of itself: --version, --help, --help-all and methods.
 #include "command/run_command.hpp"
 
 namespace parafield::test {
@@ -10,7 +10,7 @@ const Words commands = {"flow",    "stereo", "detect", "video",   "tracks",  "cl
 
 class HelpCommand : public CommandTest {
  protected:
-  /// Makes the files that the examples of --help name, in the folder.
+  /// Creates the files that the examples of --help name, in the folder.
   void make_files_of_examples() const {
     run_well({"synth", "layers", "-o", path("made"), "--size", "96x64", "--frames", "7", "-q"});
     const auto copy = [&](const std::string& from, const std::string& to) {
@@ -32,7 +32,7 @@ class HelpCommand : public CommandTest {
     std::filesystem::create_symlink(std::filesystem::absolute(tested_command()), path("bin/parafield"));
   }
 
-  /// Runs a line in the folder, by a shell that finds the command.
+  /// Runs a line in the folder, in a shell that finds the command.
   Outcome run_line(const std::string& line) const {
     const std::string script = "cd '" + path("") +
                                "' && PATH=\"$PWD/bin:$PATH\" && unset PARAFIELD_DATA && { " + line +

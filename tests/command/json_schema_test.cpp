@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "run_command.hpp"
 
-// What the commands print with --json, held against docs/report.schema.json.
+// The JSON of the commands (--json), checked against docs/report.schema.json.
 namespace parafield::test {
 namespace {
 
@@ -13,7 +13,7 @@ class Validator {
  public:
   explicit Validator(const json& root) : root_(root) {}
 
-  /// What is wrong with the value, one line each.
+  /// Deviations of the value from the schema, one line each.
   Words problems(const json& schema, const json& value, const std::string& path) const {
     Words found;
     const auto fail = [&](const std::string& what) { found.push_back(path + ": " + what); };

@@ -33,7 +33,7 @@ class MasksCommand : public CommandTest {
     }
   }
 
-  /// A key of the report of a run against the truth, of the pixels beside the lines.
+  /// A key of the report on a run that is scored on the pixels without lines.
   double score(const Words& command, const Words& frames, const std::string& truth, const char* key,
                const Words& more = {}) const {
     Words words = command;
@@ -140,7 +140,7 @@ TEST_F(MasksCommand, NaNAndAlphaAreMasks) {
       run_well({"eval", path("nan.flo"), path("mask.flo"), "--json"}).json();
   EXPECT_EQ(scores.at("missing").get<int>(), 0);
   EXPECT_LT(scores.at("epe").get<double>(), 0.02);
-  // A series marks each flow, too.
+  // Each flow of a series is marked, too.
   run_well({"flow", drawn_[0], drawn_[1], drawn_[0], "--input-mask", path("mask.png"), "-o", path("s%d.flo"),
             "-q"});
   EXPECT_TRUE(read_text(path("mask.flo")) == read_text(path("s1.flo")));

@@ -27,7 +27,7 @@ struct PipesCommand : CommandTest {
     return pipe;
   }
   void TearDown() override {
-    // Where a command has failed, a writer still waits for a reader.
+    // If a command has failed, a writer still waits for a reader.
     for (std::size_t i = 0; i < writers_.size(); ++i)
       readers_.push_back(open(path("pipe" + std::to_string(i)).c_str(), O_RDONLY | O_NONBLOCK));
     for (std::thread& writer : writers_) writer.join();

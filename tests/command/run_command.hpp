@@ -46,6 +46,16 @@ inline std::string one_line(const std::string& text) {
   return line;
 }
 
+/// A frame of a Y4M file of one channel: the green of an 8-bit picture, or its only channel.
+inline std::string y4m_frame(const FrameBuffer& frame) {
+  const int count = channels(frame.format());
+  std::string bytes = "FRAME\n";
+  for (int y = 0; y < frame.size().height; ++y)
+    for (int x = 0; x < frame.size().width; ++x)
+      bytes += static_cast<const char*>(frame.row(y))[x * count + count / 2];
+  return bytes;
+}
+
 /// The command that is tested: this build's, or $PARAFIELD_COMMAND (scripts/test: one built with sanitizers).
 inline const char* tested_command() {
   const char* other = std::getenv("PARAFIELD_COMMAND");
@@ -124,7 +134,7 @@ class CommandTest : public testing::Test {
     return outcome;
   }
 
-  /// What the command that was started last has printed so far.
+  /// Text that the last started command has printed so far.
   std::string output_so_far() const { return read_text(out_file()); }
 
   Outcome run(const Words& arguments, const Words& environment = {}) const {

@@ -223,7 +223,7 @@ TEST_F(SequenceCommand, ADamagedPictureAnywhereLosesNothingThatIsDone) {
     run_both({"detect"}, "m%d.png", 1, done, missing);
     run_both({"clouds", "--csv", path("t.csv")}, "c%d.flo", 1, done, missing);
   }
-  // Without the damaged frame, the flow of a pair is that of the pair alone.
+  // Pairs without the damaged frame have the same flow as when they are solved alone.
   Words files = frames;
   files[2] = path("bad0.png");
   run_well(join({"flow", "-o", path("f%d.flo"), "--skip-damaged", "-q"}, files));
@@ -232,6 +232,32 @@ TEST_F(SequenceCommand, ADamagedPictureAnywhereLosesNothingThatIsDone) {
   EXPECT_NE(
       run(join({"flow", "-o", path("f%d.flo"), "--skip-damaged"}, files)).err.find("bad0.png: damaged PNG"),
       std::string::npos);
+}
+
+/// As when a satellite sends nothing for a while.
+TEST_F(SequenceCommand, AFrameWithoutAnyValueIsSkippedLikeADamagedOne) {
+  const Words frames = render_frames(5);
+  Words files;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    const FrameBuffer bytes = read_frame(frames[i]);
+    FrameBuffer floats(bytes.size(), PixelFormat::gray_f32);
+    for (int y = 0; y < bytes.size().height; ++y)
+      for (int x = 0; x < bytes.size().width; ++x)
+        static_cast<float*>(floats.row(y))[x] =
+            i == 2 ? NAN : float(static_cast<const std::uint8_t*>(bytes.row(y))[x]);
+    files.push_back(path("v" + std::to_string(i) + ".pfm"));
+    write_frame(files.back(), floats);
+  }
+  const Words words = join({"flow", "-o", path("f%d.flo"), "--json", "-q"}, files);
+  const Outcome stopped = run(words);
+  EXPECT_EQ(stopped.code, 1);
+  EXPECT_NE(stopped.err.find("v2.pfm: no pixel of the frame has a value"), std::string::npos) << stopped.err;
+  EXPECT_EQ(numbers_of(path("f%d.flo")), (std::vector{1}));
+  const nlohmann::json report = run_well(join(words, {"--skip-damaged"})).json();
+  EXPECT_EQ(numbers_of(path("f%d.flo")), (std::vector{1, 4}));
+  EXPECT_NE(report.at("notes").dump().find("v2.pfm: no pixel of the frame has a value"), std::string::npos);
+  const Words empty = {"flow", files[2], files[2], "-o", path("e%d.flo"), "--skip-damaged"};
+  EXPECT_NE(run(empty).err.find("v2.pfm: no pixel of the frame has a value"), std::string::npos);
 }
 
 TEST_F(SequenceCommand, StereoSkipsThePartnersOfDamagedImages) {

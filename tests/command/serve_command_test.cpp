@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// parafield serve: what it answers.
+// parafield serve: its answers.
 #include "command/serve_command.hpp"
 
 #include <cstring>

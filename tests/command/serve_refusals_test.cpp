@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// parafield serve: whom and what it refuses.
+// parafield serve: the clients and requests that it refuses.
 #include <cstring>
 
 #include "command/serve_command.hpp"
@@ -36,7 +36,7 @@ TEST_F(ServeRefusals, RefusesOtherHostsAndSites) {
     EXPECT_NE(answer.error(), "") << header;
     EXPECT_EQ(post("/api/estimate", packed_body({}, {}), std::string(header) + "\r\n").status, 403) << header;
   }
-  // The rest of a refused request is no request of its own.
+  // The rest of a refused request is not read as another request.
   const std::string inner = "GET /api/methods HTTP/1.1\r\n" + own + "\r\n";
   const HttpAnswer refused = post("/api/estimate", inner, "Origin: http://evil.example\r\n");
   EXPECT_EQ(refused.status, 403);
@@ -81,7 +81,7 @@ TEST_F(ServeRefusals, RefusesWhatIsTooLarge) {
                       chunks + "0\r\n\r\n");
   EXPECT_EQ(chunked.status, 413);
 
-  // Frames that are too many together.
+  // Frames that are too large together.
   run_well({"synth", "zoom", "-o", path("wide"), "--size", "1000x900", "-q"});
   const HttpAnswer together = estimate({{"task", "detect"}, {"method", "icm"}},
                                        std::vector<std::string>(12, path("wide/occluded0000.png")));

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "command/run_command.hpp"
+#include "same.hpp"
 #include "support.hpp"
 
 namespace parafield::test {
@@ -100,9 +101,7 @@ TEST_F(StereoCommand, DisparitiesAreWrittenByExtension) {
   run_well(stereo({"-o", path("out.npy"), "-q"}));
   run_well(stereo({"-o", path("kitti.png"), "-q"}));
   run_well(stereo({"-o", path("four.PNG"), "--scale", "4", "-q"}));
-  const DisparityField pfm = read_disparity(path("out.pfm")), npy = read_disparity(path("out.npy"));
-  for (int y = 0; y < height; ++y)
-    for (int x = 0; x < width; ++x) ASSERT_EQ(pfm.d(x, y), npy.d(x, y));
+  expect_same(read_disparity(path("out.pfm")), read_disparity(path("out.npy")));
   EXPECT_EQ(read_disparity(path("kitti.png"), 256).d(30, 20), shift);
   EXPECT_EQ(read_disparity(path("four.PNG"), 4).d(30, 20), shift);
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What parafield stereo finds out about a pair by itself, and the checks of its presets.
+// The properties of a pair that parafield stereo detects by itself, and the checks of its presets.
 #include <algorithm>
 #include <array>
 
 #include "command/run_command.hpp"
+#include "same.hpp"
 
 namespace parafield::test {
 namespace {
@@ -69,9 +70,7 @@ TEST_F(StereoPair, FindsTheNumberOfDisparities) {
   EXPECT_EQ(stereo({"--disparities", given}).out.find("found in the images"), std::string::npos);
   stereo({"-q", "-o", path("found.pfm")});
   stereo({"-q", "-o", path("given.pfm"), "--disparities", given});
-  const DisparityField found = read_disparity(path("found.pfm")), same = read_disparity(path("given.pfm"));
-  for (int y = 0; y < 180; ++y)
-    for (int x = 0; x < 240; ++x) ASSERT_EQ(found.d(x, y), same.d(x, y)) << x << ", " << y;
+  expect_same(read_disparity(path("found.pfm")), read_disparity(path("given.pfm")));
 
   const int below = json({"--min-disparity", "-20"})["parameters"]["disparities"];
   EXPECT_GT(below - 20, most) << "the number counts from the least disparity";

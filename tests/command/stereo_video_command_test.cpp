@@ -32,11 +32,7 @@ class StereoVideoCommand : public CommandTest {
   std::string film(const std::string& name, int which, int count = pairs) const {
     std::ofstream file(path(name), std::ios::binary);
     file << "YUV4MPEG2 W120 H90 F25:1 Cmono\n";
-    for (int i = 0; i < count; ++i) {
-      const FrameBuffer frame = read_frame(image(i, which));
-      file << "FRAME\n";
-      for (int y = 0; y < 90; ++y) file.write(static_cast<const char*>(frame.row(y)), 120);
-    }
+    for (int i = 0; i < count; ++i) file << y4m_frame(read_frame(image(i, which)));
     return path(name);
   }
 };

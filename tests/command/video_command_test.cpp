@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// parafield video: what it reads and writes, and going on later.
+// parafield video: its inputs and outputs, and how it continues an earlier run.
 #include "command/video_files.hpp"
 
 namespace parafield::test {
@@ -17,7 +17,7 @@ TEST_F(VideoCommand, WritesThatOfEachPairOfFrames) {
   EXPECT_EQ(report["videos"][0]["files"], (Words{path("out.y4m"), path("flows")}));
   EXPECT_GT(report["videos"][0]["compute_milliseconds"], 0.0);
   EXPECT_EQ(frames_of(path("out.y4m")), count - 1);
-  // As `flow` does it; the method starts from the flow before.
+  // The same result as `flow`: the method starts from the flow of the pair before.
   Words frames;
   for (int i = 0; i < count; ++i) frames.push_back(path("scene/frame000" + std::to_string(i) + ".png"));
   run_well(
@@ -70,7 +70,7 @@ TEST_F(VideoCommand, FormatsOfFlow) {
 }
 
 TEST_F(VideoCommand, Views) {
-  // A scale so large that hardly anything has a color.
+  // A scale so large that hardly any pixel has a color.
   const auto picture = [&](const std::string& view, const Words& more = {}) {
     run_well(video({pattern()}, join({"-o", path("view%02d.png"), "--view", view, "-q"}, more)));
     return read_frame(path("view00.png"));
@@ -114,7 +114,7 @@ TEST_F(VideoCommand, ColorsAreThoseOfTheCommandColor) {
 }
 
 TEST_F(VideoCommand, TheScaleIsSteady) {
-  // Motion that doubles: the first flow's scale stays nearly.
+  // The motion doubles, but the scale stays near the first flow's.
   std::ofstream file(path("jump.y4m"), std::ios::binary);
   file << "YUV4MPEG2 W64 H48 F25:1 Cmono\n";
   for (int i = 0; i < 3; ++i) file << frame_of_film(i);
@@ -185,7 +185,7 @@ TEST_F(VideoCommand, GoesOnWhereItEnded) {
   EXPECT_EQ(report["videos"][0]["skipped"], 5);
   EXPECT_EQ(report["flows"], 0);
 
-  // A video that is there is whole.
+  // An existing video is complete.
   run_well(video({input}, {"-o", path("out.y4m"), "-q"}));
   const auto written = fs::last_write_time(path("out.y4m"));
   EXPECT_NE(run_well(video({input}, {"-o", path("out.y4m"), "--resume"})).out.find("all was there"),
@@ -216,7 +216,7 @@ TEST_F(VideoCommand, VideoFiles) {
   EXPECT_EQ(report["videos"][0]["width"], 128);
   EXPECT_EQ(report["frames"], count - 2);
 
-  // In a folder, with the names of the inputs; going on later.
+  // Results in a folder are named after the inputs; a second run continues the first.
   fs::create_directory(path("videos"));
   run_well(video({clip, path("flow.mkv")}, {"-o", path("videos"), "-q"}));
   EXPECT_EQ(names_in("videos"), (std::set<std::string>{"clip.mp4", "flow.mp4"}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// parafield video: bad words and input, Ctrl-C, and what is left then.
+// parafield video: wrong arguments and inputs, Ctrl-C, and the files that remain then.
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -26,7 +26,7 @@ TEST_F(VideoErrors, CtrlCLeavesWholeFiles) {
   ASSERT_EQ(mkfifo(endless.c_str(), 0600), 0);
   std::string head = "YUV4MPEG2 W64 H48 F25:1 Cmono\n", frames;
   for (int i = 0; i < count; ++i) frames += frame_of_film(i);
-  // One source gives frames for ever, the other one stops without an end.
+  // One source never ends; the other stops sending without closing.
   for (const bool flows : {true, false}) {
     const pid_t process = start(video({endless}, {"-o", path("out.y4m"), "--flow-dir", path("flows")}));
     std::atomic<bool> ended = false;

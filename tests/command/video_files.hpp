@@ -7,7 +7,7 @@
 #include "command/run_command.hpp"
 #include "parafield/video.hpp"
 
-/// What the tests of parafield video share: a scene, films, and a fast method.
+/// Shared by the tests of parafield video: a scene, films, and a fast method.
 namespace parafield::test {
 
 namespace fs = std::filesystem;
@@ -37,11 +37,7 @@ class VideoCommand : public CommandTest {
     return path(name);
   }
   std::string frame_of_film(int i) const {
-    const FrameBuffer frame = read_frame(path("scene/frame000" + std::to_string(i % count) + ".png"));
-    std::string bytes = "FRAME\n";
-    for (int y = 0; y < size.height; ++y)
-      for (int x = 0; x < size.width; ++x) bytes += static_cast<const char*>(frame.row(y))[3 * x + 1];
-    return bytes;
+    return y4m_frame(read_frame(path("scene/frame000" + std::to_string(i % count) + ".png")));
   }
 
   /// Number of frames of a Y4M file.

@@ -30,9 +30,9 @@ for page in "$@"; do
     fi
   done < <(awk '/^```/ { inside = !inside } { print inside ? "" : $0 }' "$page" | grep -noE '\]\([^)]*\)' | sed -E 's/^([0-9]+):\]\((.*)\)$/\1:\2/' | grep -vE ':(https?|mailto):' || true)
   while IFS=: read -r line fence; do
-    fail "$page:$line: $fence should be one of \`\`\`sh, cpp, python, cmake, json and text"
+    fail "$page:$line: $fence should be one of \`\`\`sh, c, cpp, python, cmake, json and text"
   done < <(awk '/^```/ { inside = !inside; if (inside) print FNR ":" $0 }' "$page" |
-    grep -vE ':```(sh|cpp|python|cmake|json|text)$' || true)
+    grep -vE ':```(sh|c|cpp|python|cmake|json|text)$' || true)
 done
 echo "$checked links checked"
 [ $checked -gt 0 ] || fail "no links were found"

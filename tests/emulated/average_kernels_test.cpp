@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The CUDA kernels that average frames over time, run by emulated threads: they give the bits of the CPU's steps.
+// The CUDA kernels that average frames over time, run by emulated threads: they give the bits of the CPU's
+// steps.
 #include "emulated/emulated_cuda.hpp"
 #include "steps/average_on.hpp"
 

@@ -98,7 +98,7 @@ void expect_same_bits(View<T> expected, View<T> actual, const char* what) {
           << double(actual(x, y));
 }
 
-/// Flow, and how far to trust it.
+/// Flow and its reliability.
 struct Solved {
   FlowPlanes flow;
   View<float> confidence;

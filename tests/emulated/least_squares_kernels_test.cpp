@@ -25,7 +25,7 @@ struct Plane {
   }
 };
 
-/// Flow, and where it is to be trusted.
+/// Flow and its validity.
 struct Solution {
   Plane<float> u, v, confidence;
   Plane<unsigned char> valid;
@@ -39,7 +39,7 @@ struct Solution {
   }
 };
 
-/// Random frames, of which the second is about the first, moved by 1 px, and random flow.
+/// Two random frames, the second about equal to the first moved by 1 px, and random flow.
 struct Problem {
   Size size;
   LeastSquares p;
@@ -119,8 +119,8 @@ struct Problem {
             sample(frame1.view.data, int(frame1.view.stride()), size.width, size.height, match) -
             frame0.view(x, y);
         const float eigenvalue = smaller_eigenvalue(sum.xx, sum.xy, sum.yy) * p.eigenvalue_unit;
-        result.confidence.view(x, y) = confidence_of(eigenvalue, residual, match);
-        result.valid.view(x, y) = is_trusted(eigenvalue, residual, match, p);
+        result.confidence.view(x, y) = confidence_of(eigenvalue, residual, match.inside);
+        result.valid.view(x, y) = is_trusted(eigenvalue, residual, match.inside, p);
       }
     return result;
   }

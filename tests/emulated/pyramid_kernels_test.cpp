@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The CUDA kernels of pyramids, run by emulated threads: frames of every format become the levels of the
-// CPU's steps, bit for bit, and are kept as they are.
+// The CUDA kernels of pyramids, run by emulated threads. From frames of every format they compute the same
+// levels as the CPU's steps, bit for bit, and they keep exact copies of the frames.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -15,7 +15,7 @@ namespace {
 
 using Field = std::vector<Label>;
 
-/// Random frames, of which the second is the first, moved by 2 px and with noise, and random labels.
+/// Two random frames, the second equal to the first moved by 2 px plus noise, and random labels.
 struct Problem {
   Size size;
   Energy<Differences<1>> energy;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-// Loads the modules of apps/frei0r as programs do, and draws what they should by the library's functions.
+// Loads the modules of apps/frei0r as programs do, and draws the expected pictures with the library's
+// functions.
 #include <dlfcn.h>
 #include <frei0r.h>
 #include <gtest/gtest.h>
@@ -93,7 +94,7 @@ class Instance {
   void set(int index, std::string text) {
     char* data = text.data();
     plugin_.set_param_value(instance_, &data, index);
-    std::ranges::fill(text, '#');  // the module has to keep a copy
+    std::ranges::fill(text, '#');  // the module must keep a copy
   }
   void set(int index, double number) { plugin_.set_param_value(instance_, &number, index); }
   std::string text(int index) const {

@@ -3,7 +3,7 @@
 #include "io/frames.hpp"
 #include "parafield/error.hpp"
 
-// The bytes as a file of one frame, and as those that a pipe gives.
+// Reads the bytes as a file of one frame, and as a stream of frames from a pipe.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
     parafield::io::decode_frame({data, size});

@@ -20,8 +20,8 @@ const Sequence five_of_clouds_ground = {
      "yosemite/clouds/yos10.png", "yosemite/clouds/yos11.png"},
     "yosemite/clouds/flow09.flo",
     "yosemite/clouds/mask_ground.png"};
-/// Frames with clouds and the truth without clouds, which has the same ground and no sky: only three frames
-/// are without clouds.
+/// Frames with clouds, scored with the truth of the scene without clouds: the ground is the same, and the sky
+/// has no truth. Only three frames without clouds exist.
 const Sequence five_without_sky = {
     {"yosemite/clouds/yos06.png", "yosemite/clouds/yos07.png", "yosemite/clouds/yos08.png",
      "yosemite/clouds/yos09.png", "yosemite/clouds/yos10.png"},
@@ -77,7 +77,8 @@ TEST_P(Accuracy, PreciseAdaptiveRidge) {
                                             {street, 2.54, .614}});
 }
 
-/// Motions to 132 px: not a third of the error without matches. The default finds out by itself.
+/// Motions up to 132 px: the error is below a third of the error without matches. By default, the method
+/// finds out by itself that it needs them.
 TEST_P(Accuracy, LargeMotion) {
   const Sequence clean = {{"sintel/hard/clean/frame_0002.png", "sintel/hard/clean/frame_0003.png"},
                           "sintel/hard/flow_0002.flo"},
@@ -100,7 +101,7 @@ TEST_P(Accuracy, AdaptiveRidgeWithFiveFrames) {
                                              {five_without_sky, 2.28, .108}});
 }
 
-/// Frames that stop or turn back: as good as two of them.
+/// Motion that stops or reverses: more frames are as good as two.
 TEST_P(Accuracy, AdaptiveRidgeWithFiveFramesOfUnsteadyMotion) {
   const char *const whale10 = five_of_rubber_whale.frames[2], *const whale11 = five_of_rubber_whale.frames[3],
                     *const ground9 = five_of_clouds_ground.frames[2],

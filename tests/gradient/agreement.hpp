@@ -2,10 +2,10 @@
 #pragma once
 // Lucas-Kanade against its oracle: the same equations in float and in float64.
 //
-// Rounding alone separates the two, about 1e-7 px where the window determines the flow well. Elsewhere each
-// iteration multiplies the difference, and a match that only one of them sees outside the frame has weight 1
-// in one and 0 in the other. So flow is compared at pixels with a large smaller eigenvalue, and validity and
-// confidence wherever the flow agrees.
+// Rounding separates the two by about 1e-7 px where the window determines the flow well. Elsewhere each
+// iteration multiplies the difference, and a match that only one of the two sees outside the frame has weight
+// 1 in one and 0 in the other. Therefore flow is compared at pixels with a large smaller eigenvalue, and
+// validity and confidence wherever the flow agrees.
 #include <gtest/gtest.h>
 
 #include "oracle/lucas_kanade.hpp"
@@ -23,13 +23,13 @@ inline void PrintTo(const LucasKanade& method, std::ostream* out) {
 /// Smaller eigenvalue of the normal matrix, alpha included, that a pixel needs to be compared.
 constexpr double least_eigenvalue = 1e-4;
 
-/// Differences of flow that are accepted, px.
-struct Tolerance {
+/// Accepted differences of flow, px.
+struct Agreement {
   double mean = 5e-6, percentile99 = 2e-5, largest = 1e-3;
 };
 
 inline void expect_agreement(const FlowField& flow, const oracle::LucasKanadeResult& expected,
-                             const LucasKanade& method, Tolerance tolerance = {}) {
+                             const LucasKanade& method, Agreement tolerance = {}) {
   const Size size = expected.confidence.size;
   ASSERT_EQ(flow.size(), size);
   std::vector<double> differences;
@@ -70,7 +70,7 @@ inline void expect_agreement(const FlowField& flow, const oracle::LucasKanadeRes
 
 /// Without the refinement, which has an oracle of its own.
 inline void expect_agreement(const Frame& frame0, const Frame& frame1, LucasKanade method,
-                             Tolerance tolerance = {}) {
+                             Agreement tolerance = {}) {
   method.refinement.refine = 0;
   expect_agreement(estimate_flow(frame0, frame1, method, {.device = Device::cpu(2), .min_confidence = 0}),
                    oracle::lucas_kanade(oracle::luma(frame0), oracle::luma(frame1), method), method,

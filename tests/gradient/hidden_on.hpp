@@ -41,7 +41,7 @@ struct HiddenCase {
   }
 
   std::size_t at(int x, int y) const { return std::size_t(y) * std::size_t(size.width) + std::size_t(x); }
-  /// What the library says of a pixel.
+  /// The library's results for a pixel.
   bool hidden(int x, int y) const {
     const std::size_t i = at(x, y);
     return is_hidden(u[i], v[i], back_u.data(), back_v.data(), size.width, size.width, size.height, x, y);

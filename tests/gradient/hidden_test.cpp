@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Hidden pixels: whether they are, in float64, and what the steps make of them on every target.
+// Hidden pixels: their detection against float64, and their treatment by the steps on every target.
 #include "gradient/adaptive_ridge/fusion/fusion.hpp"
 #include "gradient/hidden_on.hpp"
 
@@ -15,7 +15,7 @@ struct Judgement {
   bool is_clear;  ///< far from the threshold
 };
 
-/// Follows a pixel's flow and returns, in float64. The flow is finite.
+/// Follows a pixel's flow forth and back, in float64. The flow is finite.
 Judgement judge(const HiddenCase& c, int x, int y) {
   const auto [width, height] = c.size;
   const double u = c.u[c.at(x, y)], v = c.v[c.at(x, y)];

@@ -24,8 +24,8 @@ TEST_P(LucasKanadeOracle, RandomTextures) {
 
 TEST_P(LucasKanadeOracle, RenderedScenes) {
   for (const SceneInfo& info : scenes()) {
-    // Things that are thin for their motion, that leave the frame or have no texture are lost, where
-    // iterations multiply differences. So is much of what two cameras see.
+    // Objects that are thin for their motion, leave the frame or have no texture are lost, and iterations
+    // multiply differences there. The same holds for much of what two cameras see.
     const std::set<std::string_view> lost = {"bar", "camouflage", "poles", "balloons", "stereo", "clouds"};
     if (lost.contains(info.name)) continue;
     SCOPED_TRACE(info.name);
@@ -34,7 +34,7 @@ TEST_P(LucasKanadeOracle, RenderedScenes) {
   }
 }
 
-/// The paper's parameters, changed by `set`: its least squares alone, whose differences stay small.
+/// The paper's parameters, changed by `set`: its plain least squares, where differences stay small.
 template <class Set>
 LucasKanade paper_with(Set set) {
   auto method = preset<LucasKanade>("paper");
@@ -80,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(Parameters, LucasKanadeOracle, testing::ValuesIn(parame
                          [](const auto& info) { return std::to_string(info.index); });
 
 /// Two frames of independent noise: flow goes in all directions, out of the frame, up to the limit. Every
-/// iteration multiplies differences here, so only the first one is compared closely.
+/// iteration multiplies differences here, so only the first is compared closely.
 TEST(LucasKanadeOracle, Noise) {
   std::mt19937 random(11);
   for (Size size : sizes) {

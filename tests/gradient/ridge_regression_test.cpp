@@ -40,7 +40,7 @@ TEST_P(RidgeRegressionTest, AgreesWithTheOracle) {
   }
 }
 
-/// On a faint texture the threshold decides; noise makes residuals.
+/// On a faint texture the threshold decides, because noise causes residuals.
 TEST_P(RidgeRegressionTest, AddsTheConstantOfTheOracle) {
   const Size size{60, 40};
   auto images = moving(size, 7, 0.4f, 0.3f, 9);
@@ -111,8 +111,8 @@ TEST_P(RidgeRegressionTest, RefusesOtherNumbersOfFrames) {
   expect_other_numbers_of_frames_refused<RidgeRegression>(device());
 }
 
-/// The thesis has 5.3 degrees, and does not say on which frames and pixels. Here it is frame yos09, which the
-/// truth belongs to, further than 8 px from the border.
+/// The thesis has 5.3 degrees, but does not name the frames and pixels. Here it is frame yos09, which the
+/// truth belongs to, more than 8 px from the border.
 TEST_P(RidgeRegressionTest, ErrorOnYosemiteGround) {
   if (!test::data_folder()) GTEST_SKIP() << "skipped without the data folder; PARAFIELD_DATA names it";
   EXPECT_NEAR(error_on_yosemites_ground<RidgeRegression>(device(), 8), 5.70, 0.05);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-// Random frames and matches, and what they settle to on a target.
+// Random frames and matches, and the matches that they settle to on a target.
 #include <cmath>
 #include <limits>
 #include <random>
@@ -35,8 +35,8 @@ struct SettleCase {
   std::size_t at(int x, int y) const { return std::size_t(y) * std::size_t(size.width) + std::size_t(x); }
 };
 
-/// Blocks of color with some noise. Left of an edge they move otherwise than right of it. Near the edge a
-/// match may have the flow of the other side; some have a random one.
+/// Blocks of color with some noise. The motion differs left and right of an edge. Near the edge a match may
+/// have the flow of the other side; some have a random one.
 inline SettleCase settle_case(Size size, int stride, unsigned seed) {
   std::mt19937 random(seed);
   const auto uniform = [&](int low, int high) { return low + int(random() % unsigned(high - low + 1)); };
@@ -75,7 +75,7 @@ inline SettleCase settle_case(Size size, int stride, unsigned seed) {
   return c;
 }
 
-/// Makes about one of `share` pixels NaN or infinite, or so large that squares overflow, in colors or luma.
+/// Makes about one in `share` pixels NaN or infinite, or so large that squares overflow, in colors or luma.
 inline void spoil(SettleCase& c, unsigned share, unsigned seed, bool with_large = true) {
   std::mt19937 random(seed);
   constexpr float values[] = {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),

@@ -114,7 +114,8 @@ TEST_P(SettleOnTarget, SeedsBesideABorderTakeTheFlowOfTheirSide) {
       bool sees = true;  // whether the ground around is seen in both frames
       for (const int dy : {-4, 0, 4})
         for (const int dx : {-4, 0, 4}) sees &= !is_covered(x + dx, y + dy);
-      // Seeds up to 1.5 strides outside of the board have its flow, those as far inside that of the ground.
+      // Seeds up to 1.5 strides outside the board have the board's flow, and seeds up to 1.5 strides inside
+      // have the ground's.
       const int reach = 3 * stride / 2;
       const bool near_board = x >= 40 - reach && x < 80 + reach && y >= 30 - reach && y < 70 + reach;
       const bool inner = x >= 40 + reach && x < 80 - reach && y >= 30 + reach && y < 70 - reach;
@@ -136,7 +137,7 @@ TEST_P(SettleOnTarget, SeedsBesideABorderTakeTheFlowOfTheirSide) {
   }
 }
 
-/// Where all flows cost the same each seed keeps its own; one that leaves the frame costs more.
+/// If all flows cost the same, each seed keeps its own. A flow that leaves the frame costs more.
 TEST_P(SettleOnTarget, FlatFramesKeepFlowInsideTheFrame) {
   SettleCase c({90, 70}, 4);
   const SeedGrid grid = c.grid();

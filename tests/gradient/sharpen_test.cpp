@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The median weighted by color at boundaries of motion: against float64, on every target, and what it is good
-// for.
+// The median weighted by color at boundaries of motion: against float64, on every target, and its effect on
+// errors.
 #include "steps/sharpen/sharpen.hpp"
 
 #include <random>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr Size sharpened_sizes[] = {{1, 1}, {1, 40}, {40, 1}, {2, 3}, {33, 17}, {90, 61}, {600, 5}};
 
-/// Two colors and two motions that meet at about the same line, and noise on all of them.
+/// Two colors and two motions that meet at about the same line, all with noise.
 struct SharpenCase {
   Size size;
   std::vector<float> from[3], to[3], u, v;

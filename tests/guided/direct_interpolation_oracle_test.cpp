@@ -2,12 +2,13 @@
 // Direct interpolation with all kinds of tracks and parameters, on every target: it has the bits of the
 // reference, and agrees with the oracle, which has the same equations in float64.
 //
-// The flows differ for two reasons. Likelihoods under 2^-24 of a pixel's best count as 0: n features change a
-// mean by at most n 2^-24 of the range of their flows. The other is rounding. An exponent (to base 2) of at
-// most E = best + 24 is a sum of squared differences of scaled places, up to S, with errors of about 2^-24 S.
-// So its error is about delta = 2^-24 (2 sqrt(E) S + E), a likelihood has the relative error delta ln 2, and
-// the mean about as much of the range. Sums of errors of either sign reached an eighth of that; so did
-// features' colors, which are smoothed and interpolated.
+// The flows differ for two reasons. First, likelihoods under 2^-24 of a pixel's best count as 0: n features
+// change a mean by at most n 2^-24 of the range of their flows. Second, rounding: an exponent (to base 2) of
+// at most E = best + 24 is a sum of squared differences of scaled places, up to S, with errors of about 2^-24
+// S. Its error is therefore about delta = 2^-24 (2 sqrt(E) S + E), the relative error of a likelihood is
+// delta ln 2, and the error of the mean is about the same share of the range. In practice errors of either
+// sign add up to an eighth of that, including the errors of the features' colors, which are smoothed and
+// interpolated.
 #include <limits>
 #include <random>
 
@@ -28,7 +29,7 @@ struct Case {
   float spread = 3;  // of the flows, px
 };
 
-/// Flows around the motion of the noise, (1.7, -0.51). Every seventh feature is not finite, or outside.
+/// Flows around the motion of the noise, (1.7, -0.51). Every seventh feature is not finite or lies outside.
 std::vector<Track> tracks_of(const Case& c, unsigned seed) {
   std::mt19937 random(seed);
   const auto uniform = [&](float low, float high) {
@@ -158,7 +159,7 @@ TEST_P(DirectInterpolationOracleOn, Agrees) {
         const double exponent = expected.mean.exponent / std::log(2.0);
         ASSERT_NEAR(flow.confidence(x, y), likelihood, 2e-5 * (1 + exponent) * likelihood + 2e-38);
 
-        // A decision near its limit is not compared: differences change by at most 100 a px.
+        // Decisions near their limit are not compared: differences change by at most 100 a px.
         const double turn_tolerance = 1e-4;
         const auto decision = [&](double difference, double u, double v, double off) {
           const auto near_border = [&](double at, int side) {

@@ -119,7 +119,7 @@ Tracks other_tracks() {
   return tracks;
 }
 
-/// Where the tracks' flow fails the color test, the rotation's is taken if it passes.
+/// If the tracks' flow fails the color test and the flow of the rotation passes, the rotation's is taken.
 TEST_P(DirectInterpolationOfScenes, TheRotationIsTheSecondHypothesis) {
   const Size size{80, 60};
   const std::vector<Image<float>> images = turned_images(size);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Direct interpolation: input that it takes and refuses, and flow from chosen tracks.
+// Direct interpolation: accepted and refused inputs, and flow from chosen tracks.
 #include "oracle/direct_interpolation.hpp"
 
 #include "allocations.hpp"
@@ -186,7 +186,7 @@ TEST_P(DirectInterpolationOn, AffineModelsFollowMatches) {
         ASSERT_NEAR(flow.v(x, y), -1.4f, 0.5f) << x << ", " << y;
       }
   }
-  // There is no texture, and so no match.
+  // Without texture there is no match.
   Image<float> flat(size);
   for (int y = 0; y < size.height; ++y)
     for (int x = 0; x < size.width; ++x) flat(x, y) = 90;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The library's tracks against the oracle's, which follow the same rules in float64.
 //
-// Rounding makes them differ by some 1e-5 px where a window determines the flow well. A decision (whether G
-// can be solved, whether a solution is the last one, whether a feature is inside or comes back) may be
-// another one where a value lies at its limit. The oracle says which features these are; they are not
-// compared.
+// Rounding makes them differ by some 1e-5 px where a window determines the flow well. Decisions (whether G
+// can be solved, whether a solution is the last one, whether a feature is inside or comes back) may differ if
+// a value lies at its limit. The oracle marks such features; they are not compared.
 #include "guided/tracks_on.hpp"
 #include "noise.hpp"
 #include "oracle/feature_tracking.hpp"
@@ -78,9 +77,9 @@ TEST_P(FeatureTrackingOracle, RandomTextures) {
 TEST_P(FeatureTrackingOracle, RenderedScenes) {
   for (const SceneInfo& info : scenes()) {
     SCOPED_TRACE(info.name);
-    // Thin things that move far: without a check there and back features wander, and rounding errors grow.
+    // Thin things that move far: without a check forth and back, features wander, and rounding errors grow.
     if (GetParam().track_check == 0 && info.name == "poles") continue;
-    // A feature that is lost and does not try again may end at any of many equal windows.
+    // A feature that is lost and not tried again may end at any of many equal windows.
     if (GetParam().track_rounds == 0 && info.name == "facade") continue;
     const Scene scene = render_scene(info.name, {.size = {101, 67}});
     FeatureTracking tracking = GetParam();

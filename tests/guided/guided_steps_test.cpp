@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Steps of direct interpolation on every target: they agree with plain loops, have the bits of the reference
-// target, and write nothing beside the result.
+// target, and write nothing outside the result.
 #include <functional>
 
 #include "guided/color_test/color_test.hpp"
@@ -212,7 +212,7 @@ TEST_P(GuidedSteps, ResampleTracks) {
             }
             ASSERT_NEAR(distance(track[0], track[1]), nearest, 1e-3) << what;
             if (sparse == 40) continue;
-            // The first of equals, where centers are whole or half.
+            // The first of equal candidates is taken, for centers at whole and at half pixels.
             if (size.width % (2 * grid.columns) == 0 && size.height % (2 * grid.rows) == 0) {
               ASSERT_EQ(track[0], float(first_x)) << what;
               ASSERT_EQ(track[1], float(first_y)) << what;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Labels and choices of multi-hypothesis with all kinds of parameters, on every target: those of the oracle,
-// with the bits of the reference.
+// Labels and choices of multi-hypothesis with all kinds of parameters, on every target: equal to the
+// oracle's, with the bits of the reference.
 #include "guided/label_choice.hpp"
 #include "oracle/multi_hypothesis.hpp"
 

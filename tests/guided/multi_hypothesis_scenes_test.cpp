@@ -14,7 +14,7 @@ struct Found {
   double bar = 0, ground = 0;  ///< shares of pixels whose error is below 1 px
 };
 
-/// Flow from tracks of the background, none within a window's reach of the bar. One more, in the corner
+/// Flow from tracks of the background, none of them within a window of the bar. One more track, in the corner
 /// farthest from the bar, moves like it.
 Found find_bar(const char* name, std::uint64_t seed, const MultiHypothesis& method, const Device& device) {
   const Size size{320, 240};
@@ -63,7 +63,7 @@ TEST_P(MultiHypothesisOfScenes, AThinThingNeedsNoFeature) {
   EXPECT_LE(mean_of_seeds("bar", {.unvoted = false}, device()).bar, 0.1) << "its label has no votes";
 }
 
-/// The bar looks much like the background: a low threshold tells them apart, as there is no noise.
+/// The bar resembles the background. Without noise, a low threshold separates them.
 TEST_P(MultiHypothesisOfScenes, AThinThingLikeTheBackgroundNeedsNoFeature) {
   const Found found = mean_of_seeds("camouflage", preset<MultiHypothesis>("thin"), device());
   EXPECT_GE(found.bar, 0.90);

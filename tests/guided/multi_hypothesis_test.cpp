@@ -100,7 +100,7 @@ TEST_P(MultiHypothesisSteps, TooManyLabels) {
   }
 }
 
-/// Numbers of labels at and beside the sizes of chunks: all are found.
+/// Numbers of labels at and around the sizes of chunks: all labels are found.
 TEST_P(MultiHypothesisSteps, ManyLabels) {
   for (const int count : {7, 8, 9, 16, 17, 31, 32, 33, 64, 100, 399}) {
     Tracked scene = two_motions({50, 19}, 0);
@@ -120,7 +120,7 @@ TEST_P(MultiHypothesisSteps, ManyLabels) {
   }
 }
 
-/// The camera rotates: one label more, whose flow differs from pixel to pixel.
+/// The camera rotates: one more label, whose flow differs from pixel to pixel.
 TEST_P(MultiHypothesisSteps, Rotation) {
   const Homography rotation{{0.98f, -0.05f, 4, 0.04f, 1.02f, -1, 1e-5f, 2e-5f, 1}};
   const auto flow = [&](double x, double y) { return rotation.flow(float(x), float(y)); };
@@ -129,7 +129,7 @@ TEST_P(MultiHypothesisSteps, Rotation) {
     const Texture texture(unsigned(7 + channel));
     for (int y = 0; y < 60; ++y)
       for (int x = 0; x < 80; ++x) {
-        double from_x = x, from_y = y;  // where (x, y) of the second frame comes from
+        double from_x = x, from_y = y;  // origin of (x, y) of the second frame
         for (int i = 0; i < 20; ++i) {
           const Motion motion = rotation.flow(float(from_x), float(from_y));
           from_x = x - motion.u, from_y = y - motion.v;
@@ -163,9 +163,9 @@ TEST_P(MultiHypothesisSteps, Rotation) {
   expect_same(without, none, "a camera that looks away");
 }
 
-/// The paper's pole: a bar of 4 px without tracks moves by 12 px before a background that moves by 2. Some
-/// tracks elsewhere move like the bar: near enough that they vote for its label, or, where unvoted labels are
-/// tested, farther away.
+/// The paper's pole: a bar of 4 px without tracks moves by 12 px in front of a background that moves by 2.
+/// Some tracks elsewhere move like the bar: either near enough to vote for its label, or farther away, where
+/// only unvoted labels can find it.
 TEST_P(MultiHypothesisSteps, Pole) {
   const Size size{320, 240};
   Tracked scene(size);

@@ -150,7 +150,7 @@ TEST_P(TracksOnTarget, NoTextureNoTrack) {
   for (const FeatureChoice choice : {FeatureChoice::even, FeatureChoice::corners}) {
     const auto flat = moved({64, 48}, 0, 0, 1, [](int, int, float& value) { value = 77; });
     EXPECT_EQ(tracks(flat, flat, {.features = choice}).kept(), 0);
-    // The G of an edge has one direction: it cannot be solved either.
+    // The G of an edge has one direction, so it cannot be solved either.
     const auto edge = moved({64, 48}, 0, 0, 1, [](int x, int, float& value) { value = x < 30 ? 20 : 200; });
     EXPECT_EQ(tracks(edge, edge, {.features = choice}).kept(), 0);
   }
@@ -166,7 +166,7 @@ TEST_P(TracksOnTarget, OneFeature) {
 }
 
 TEST_P(TracksOnTarget, OutlierIsDroppedOthersStay) {
-  // A patch moves otherwise: its track comes back, but does not fit those around.
+  // A patch moves differently: its track comes back, but does not fit the tracks around it.
   const Size size{150, 150};
   const Texture other(99);
   const auto patch = [&](double u) {
@@ -189,8 +189,8 @@ TEST_P(TracksOnTarget, OutlierIsDroppedOthersStay) {
 }
 
 TEST_P(TracksOnTarget, FlowSpreadsOverAnObjectFromWhereItIsSlow) {
-  // A texture before a still one is stretched from its left end. Without coarse levels only that end is found
-  // at first. Across it lies a stripe without texture, where no flow can be found.
+  // A texture in front of a still one is stretched from its left end. Without coarse levels, only that end is
+  // found at first. A stripe without texture crosses it, where no flow can be found.
   const Size size{260, 120};
   const Texture object(12);
   const auto pulled = [&](double growth) {

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # The shared libraries export what programs need, and nothing else of their own. The command uses the public
 # headers only, so the libraries must export what its objects and parafield::video take from them. They export no
-# symbol of the standard library, which the dynamic linker could mix with another copy of it.
+# symbol of the standard library, which the dynamic linker could mix with another copy of it. Of the C interface,
+# tests/c/exported_symbols.cmake tests them.
 #   cmake -DNM=nm -DLIBRARIES=libparafield.so,libparafield_video.so -DOBJECTS=a.o,b.o -P exported_symbols.cmake
 function(symbols result)
   execute_process(COMMAND ${NM} -C ${ARGN} OUTPUT_VARIABLE lines COMMAND_ERROR_IS_FATAL ANY)
@@ -15,7 +16,7 @@ symbols(lines -D --defined-only ${libraries})
 foreach(line ${lines})
   string(REGEX REPLACE "^[0-9a-f]* *[A-Za-z] " "" name "${line}")
   list(APPEND exported "${name}")
-  if(line MATCHES "^[0-9a-f]+ [A-Za-z] " AND NOT name MATCHES "parafield::")
+  if(line MATCHES "^[0-9a-f]+ [A-Za-z] " AND NOT name MATCHES "parafield::|^parafield_")
     message(SEND_ERROR "the shared library exports what is not its own: ${name}")
   elseif(name MATCHES "CpuBackend|CudaBackend|Solver")
     message(SEND_ERROR "the shared library exports what users cannot call: ${name}")

@@ -30,7 +30,7 @@ endfunction()
 string(REPLACE "," ";" libraries "${LIBRARIES}")
 check(libparafield${soversion} "libc6;libstdc;${libraries}" "/usr/lib/[^\n]*libparafield.so.${VERSION}")
 check(libparafield-dev "libparafield${soversion} \\(= ${VERSION}\\)"
-  "/usr/include/parafield/parafield.hpp;libparafield.so ->;parafieldConfig.cmake;-shared.cmake;parafield.pc")
+  "/usr/include/parafield/parafield.hpp;/usr/include/parafield/parafield.h\n;libparafield.so ->;parafieldConfig.cmake;-shared.cmake;parafield.pc")
 set(needed "libparafield${soversion} \\(= ${VERSION}\\)")
 if(FFMPEG)
   list(APPEND needed "Recommends: .*libavformat" "Recommends: .*libswscale" "Recommends: .*libavdevice")

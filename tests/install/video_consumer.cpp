@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Uses the installed component video: writes and reads the video that its argument names, and estimates along it.
+// Uses the installed component video: writes and reads the video named by its argument, and estimates flow
+// along it.
 #include <parafield/parafield.hpp>
 #include <parafield/pipeline.hpp>
 #include <parafield/video.hpp>

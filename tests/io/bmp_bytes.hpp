@@ -13,7 +13,8 @@ struct Header {
   int width = 1, height = 1;  ///< a height below 0: the top row comes first
   int bits = 8;
   bool core = false;              ///< the old header of 12 bytes
-  std::uint32_t compression = 0;  ///< 3: bit masks
+  std::uint32_t compression = 0;  ///< 1, 2: run lengths of 8 and 4 bits; 3: bit masks
+  Bytes runs = {};                ///< stored instead of pixels
   std::array<std::uint32_t, 3> masks = {};
   std::vector<std::array<int, 3>> palette = {};  ///< red, green, blue
 };
@@ -46,7 +47,8 @@ Bytes file(const Header& header, Value value) {
     for (const std::uint32_t mask : header.masks) put(bytes, mask, 4);
   for (const auto& [red, green, blue] : header.palette)
     put(bytes, std::uint32_t(red << 16 | green << 8 | blue), int(entry));
-  for (int row = 0; row < rows; ++row) {
+  bytes.insert(bytes.end(), header.runs.begin(), header.runs.end());
+  for (int row = 0; row < (header.runs.empty() ? rows : 0); ++row) {
     const int y = header.height < 0 ? row : rows - 1 - row;
     const std::size_t end = bytes.size() + row_bytes;
     std::uint32_t packed = 0;

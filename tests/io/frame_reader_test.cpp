@@ -298,7 +298,7 @@ TEST(FrameReader, SignalsDoNotDisturbReading) {
   sigaction(SIGUSR1, &old, nullptr);
 }
 
-// The other end of a shared descriptor may have made it so.
+// The other end of a shared descriptor may have made it non-blocking.
 TEST(FrameReader, DescriptorsThatDoNotWaitAreWaitedFor) {
   Pipe pipe;
   fcntl(pipe.reader(), F_SETFL, O_NONBLOCK);

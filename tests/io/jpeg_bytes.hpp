@@ -55,7 +55,7 @@ class Bits {
   int used_ = 0;
 };
 
-/// Writes the difference between the means of a block and the one before: four bits with the number of bits
+/// Writes the difference between a block's mean and the previous block's: four bits with the number of bits
 /// that follow, then these.
 inline void put_difference(Bits& bits, int difference) {
   int count = 0;

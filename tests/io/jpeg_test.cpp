@@ -224,7 +224,7 @@ TEST(Jpeg, WithoutItsEndMarkerAFileIsReadWithANote) {
           << missing << note;
     }
   }
-  // Wherever a file is cut, the pixels are those of the whole, or it is an error.
+  // A file that is cut anywhere gives the pixels of the whole file or an error.
   for (const bool progressive : {false, true}) {
     const jpeg_bytes::Header header{40, 24, 3, progressive};
     const samples::Bytes file = jpeg(header);
@@ -281,7 +281,7 @@ TEST(Png, ExifIsRespected) {
       const auto file =
           png_bytes::file(header, value, {.exif = jpeg_bytes::exif(orientation, orientation % 2)});
       expect_turned(io::decode_frame(file), stored, orientation);
-      // A flow field is never turned: its vectors would have to be turned, too.
+      // Flow fields are never rotated, because their vectors would need a rotation, too.
       if (header.bit_depth == 16 && header.color_type == 2) {
         EXPECT_EQ(io::decode_flow(file).size(), stored.size());
       }

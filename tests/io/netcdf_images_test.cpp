@@ -233,6 +233,20 @@ TEST_F(NetCdf, AnAxisThatIsNotTimeNeedsAChoice) {
   EXPECT_EQ(read(unnamed).size(), 18u);
 }
 
+TEST_F(NetCdf, FactorsThatAreNoNumbersAreErrors) {
+  const std::vector<Dimension> plane = {{"y", 3}, {"x", 3}};
+  const auto with = [&](std::vector<Attribute> attributes) {
+    return read(saved(file(plane, {{"image", {0, 1}, short_type, counted(9), std::move(attributes)}})));
+  };
+  using Numbers = std::vector<double>;
+  expect_error(ErrorCode::format, "the attribute scale_factor of image is 0; it must be a finite number",
+               [&] { with({{"scale_factor", Numbers{0}}}); });
+  expect_error(ErrorCode::format, "the attribute scale_factor of image is no number",
+               [&] { with({{"scale_factor", "abc"}}); });
+  expect_error(ErrorCode::format, "the attribute add_offset of image is nan; it must be a finite number",
+               [&] { with({{"add_offset", Numbers{nan}}}); });
+}
+
 TEST_F(NetCdf, MissingValuesInAnyForm) {
   const std::vector<Dimension> plane = {{"y", 3}, {"x", 3}};
   const auto of = [&](Type type, std::vector<double> values, std::vector<Attribute> attributes) {
@@ -257,7 +271,7 @@ TEST_F(NetCdf, MissingValuesInAnyForm) {
   expect_same(of(short_type, {1, 2, 3, 4, -32767, 6, 7, 8, 9}, {{"_FillValue", Numbers{9}}}),
               {1, 2, 3, 4, -32767, 6, 7, 8, nan});
   EXPECT_EQ(of(byte_type, {1, 2, 3, 4, -127, 6, 7, 8, 9}, {})[4], -127);
-  // A limit of the unpacked values' type is one of unpacked values.
+  // A valid limit of the unpacked type applies to unpacked values.
   const Attribute scale{"scale_factor", Numbers{0.5}}, offset{"add_offset", Numbers{10}};
   const Numbers stored = {0, 1, 2, 3, 100, 5, 6, 7, 8};
   expect_same(of(short_type, stored, {scale, offset, {"valid_range", Numbers{10, 20}, double_type}}),

@@ -53,9 +53,41 @@ TEST(Bmp, EveryDepth) {
   EXPECT_EQ(values_of_frame(frame), (Values{3, 2, 1}));
 }
 
+TEST(Bmp, RunLengths) {
+  const std::vector<std::array<int, 3>> grays = {{0, 0, 0}, {80, 80, 80}, {160, 160, 160}, {255, 255, 255}};
+  const auto decoded = [&](int bits, int width, int height, const Bytes& runs) {
+    return values_of_frame(io::decode_frame(bmp({.width = width,
+                                                 .height = height,
+                                                 .bits = bits,
+                                                 .compression = bits == 8 ? 1u : 2u,
+                                                 .runs = runs,
+                                                 .palette = grays},
+                                                {})));
+  };
+  // The lowest row comes first. A jump leaves out a pixel; three single pixels are padded to 16 bits.
+  EXPECT_EQ(decoded(8, 5, 3, {3, 1, 2, 2, 0, 0, 0, 2, 1, 0, 0, 3, 1, 2, 3, 0, 0, 0, 5, 3, 0, 1}),
+            (Values{255, 255, 255, 255, 255, 0, 80, 160, 255, 0, 80, 80, 80, 160, 160}));
+  EXPECT_EQ(decoded(4, 5, 2, {5, 0x12, 0, 0, 0, 5, 0x01, 0x23, 0x30, 0, 0, 0}),
+            (Values{0, 80, 160, 255, 255, 80, 160, 80, 160, 80}));
+  EXPECT_EQ(decoded(8, 2, 2, {2, 1, 0, 0, 2, 3}), (Values{255, 255, 80, 80})) << "without an end";
+  expect_error(ErrorCode::format, "its run lengths leave the 2x2 pixels", [&] {
+    decoded(8, 2, 2, {3, 1, 0, 1});
+  });
+  expect_error(ErrorCode::format, "its run lengths leave the 2x2 pixels", [&] {
+    decoded(8, 2, 2, {0, 2, 0, 7, 1, 1, 0, 1});
+  });
+  expect_error(ErrorCode::format, "its run lengths are cut off", [&] { decoded(8, 2, 2, {2, 1, 0}); });
+  expect_error(ErrorCode::format, "pixel (0, 0) has the color 4 of 4", [&] {
+    decoded(8, 1, 1, {1, 4, 0, 1});
+  });
+  expect_error(ErrorCode::format, "20000x20000 pixels of 8 bits need", [&] {
+    decoded(8, 20000, 20000, {0, 1});
+  });
+}
+
 TEST(Bmp, OtherKindsAndDamageAreNamed) {
-  expect_error(ErrorCode::unsupported, "a BMP file of 8 bits with the compression 1 is not supported", [] {
-    io::decode_frame(bmp({.compression = 1, .palette = {{0, 0, 0}}}, {0}));
+  expect_error(ErrorCode::unsupported, "a BMP file of 8 bits with the compression 4 is not supported", [] {
+    io::decode_frame(bmp({.compression = 4, .palette = {{0, 0, 0}}}, {0}));
   });
   expect_error(ErrorCode::format, "pixel (1, 0) has the color 1 of 1", [] {
     io::decode_frame(bmp({.width = 2, .palette = {{0, 0, 0}}}, {0, 1}));
@@ -114,6 +146,31 @@ TEST(Exr, IsRead) {
   frame = decoded({.data = {-1, 1, 1, 1}, .display = {0, 0, 2, 1}, .channels = {"Y"}});
   ASSERT_EQ(frame.size(), (Size{3, 2}));
   EXPECT_EQ(values_of_frame(frame), (Values{0, 0, 0, 10, 11, 0}));
+}
+
+TEST(Exr, ThePartThatCanBeThePictureIsRead) {
+  if (!is_readable(samples::exrs()[0].bytes, "(Debian: libopenexr")) GTEST_SKIP() << "skipped: no OpenEXR";
+  using Parts = std::vector<exr_bytes::Part>;
+  const auto decoded = [](const Parts& parts) {
+    return values_of_frame(io::decode_frame(exr_bytes::file(
+        parts, [](int part, int x, int y, int c) { return float(1000 * part + x + 10 * y + 100 * c); })));
+  };
+  const exr_bytes::Part colors{"beauty", {.data = {0, 0, 1, 0}}}, depth{"depth", {.channels = {"Z"}}},
+      motion{"motion", {.channels = {"U", "V"}}};
+  EXPECT_EQ(decoded({motion, colors}), (Values{1200, 1100, 1000, 1201, 1101, 1001}));
+  EXPECT_EQ(decoded({colors, depth}), (Values{200, 100, 0, 201, 101, 1})) << "colors rather than depth";
+  EXPECT_EQ(decoded({motion, depth}), (Values{1000}));
+  expect_error(
+      ErrorCode::unsupported,
+      "an EXR file of 3 parts, of which 2 could be the picture, is not supported; save the one that is "
+      "meant as a file of its own (left: B, G, R; right: B, G, R; depth: Z)",
+      [&] {
+        decoded({{"left", colors.header}, {"right", colors.header}, depth});
+      });
+  expect_error(ErrorCode::unsupported,
+               "an EXR file with the channels motion: U, V; more: U, V is not supported", [&] {
+                 decoded({motion, {"more", motion.header}});
+               });
 }
 
 TEST(Exr, OtherKindsAndDamageAreNamed) {

@@ -13,7 +13,7 @@
 
 namespace parafield {
 
-/// Writes bytes. Returns false if nobody reads any more.
+/// Writes bytes. Returns false if the reader has gone.
 inline bool write_all(int descriptor, const std::vector<std::uint8_t>& bytes) {
   for (std::size_t done = 0; done < bytes.size();) {
     const ssize_t put = ::write(descriptor, bytes.data() + done, bytes.size() - done);
@@ -23,7 +23,7 @@ inline bool write_all(int descriptor, const std::vector<std::uint8_t>& bytes) {
   return true;
 }
 
-/// A pipe. Its path is that of the end to read, as a shell's <(command) gives it.
+/// A pipe. Its path names the end to read, like a shell's <(command).
 class Pipe {
  public:
   Pipe() {

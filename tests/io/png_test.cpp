@@ -13,8 +13,7 @@ namespace {
 
 unsigned value_at(const FrameBuffer& frame, int x, int y, int channel) {
   const int index = x * channels(frame.format()) + channel;
-  if (bytes_per_pixel(frame.format()) == 2 * channels(frame.format()))
-    return static_cast<const std::uint16_t*>(frame.row(y))[index];
+  if (bytes_per_value(frame.format()) == 2) return static_cast<const std::uint16_t*>(frame.row(y))[index];
   return static_cast<const std::uint8_t*>(frame.row(y))[index];
 }
 
@@ -157,6 +156,18 @@ TEST(Png, WithoutItsEndMarkerAFileIsReadWithANote) {
   }
   file.pop_back();
   expect_error(ErrorCode::format, "before the end of its image", [&] { io::decode_frame(file); });
+}
+
+TEST(Png, AnimationsHaveANote) {
+  const Folder folder;
+  const auto pixels = [](int, int, int) { return 3u; };
+  png_bytes::Bytes file = png_bytes::start({4, 4});
+  png_bytes::append_chunk(file, "acTL", {0, 0, 0, 2, 0, 0, 0, 0});
+  png_bytes::append_chunk(file, "IDAT", png_bytes::zlib_stored(png_bytes::scanlines({4, 4}, pixels)));
+  png_bytes::append_chunk(file, "IEND", {});
+  std::string note;
+  EXPECT_EQ(read_frame(folder.with("a.png", file), &note).size(), (Size{4, 4}));
+  EXPECT_TRUE(note.ends_with("a.png: it is an animation, of which only one image is read")) << note;
 }
 
 TEST(Png, DamageIsNamed) {

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Folder PARAFIELD_DATA; by default shared/data beside the source folder.
+/// Folder PARAFIELD_DATA; by default shared/data next to the source folder.
 fs::path data() {
   if (const char* folder = std::getenv("PARAFIELD_DATA")) return folder;
   return fs::path(__FILE__).parent_path() / "../../../shared/data";

@@ -352,13 +352,30 @@ TEST(Tiff, Jpeg) {
   }
 }
 
+TEST(Tiff, CmykBecomesRgb) {
+  const int inks[3][4] = {{0, 0, 0, 0}, {255, 51, 0, 102}, {0, 0, 0, 255}};
+  for (const bool separate : {false, true}) {
+    const Bytes bytes =
+        tiff_bytes::File()
+            .add({.width = 3, .height = 1, .samples = 4, .photometric = 5, .separate = separate},
+                 [&](int x, int, int c) { return inks[x][c]; })
+            .bytes();
+    const FrameBuffer frame = io::decode_frame(bytes);
+    ASSERT_EQ(frame.format(), PixelFormat::rgb_u8);
+    for (int x = 0; x < 3; ++x)
+      for (int c = 0; c < 3; ++c)
+        EXPECT_NEAR(sample_at(frame, x, 0, c), (255 - inks[x][c]) * (255 - inks[x][3]) / 255.0, 1)
+            << x << ", " << c;
+  }
+}
+
 TEST(Tiff, OtherKindsAreNamed) {
   const auto expect = [](tiff_bytes::Header header, std::string_view part) {
     header.width = header.height = 3;
     expect_error(ErrorCode::unsupported, part, [&] { io::decode_frame(tiff(header)); });
   };
-  expect({.samples = 4, .photometric = 5},
-         "a TIFF file with CMYK colors is not supported; gray, palette and RGB of 1");
+  expect({.bits = 16, .samples = 4, .photometric = 5},
+         "a TIFF file with CMYK colors of 16 bits is not supported; gray, palette and RGB of 1");
   expect({.photometric = 32803}, "with colors of the kind 32803");
   expect({.samples = 3}, "of 3 channels");
   expect({.samples = 5, .photometric = 2}, "of 5 channels");

@@ -91,8 +91,8 @@ class BeliefOracle : public OnDevice {
             mix && cost.texture_aware ? 8.0 : 1.0};
   }
 
-  /// Compares Precision::fast with belief propagation of rounded costs. Beliefs differ by some units, as
-  /// errors of floats decide to which of two units a cost is rounded.
+  /// Compares Precision::fast with belief propagation of rounded costs. Beliefs differ by some units, because
+  /// errors of floats decide which of two units a cost is rounded to.
   template <class Task, class Cases>
   void expect_oracle_of_units(Cases cases) {
     for (auto& c : cases) {
@@ -111,8 +111,8 @@ class BeliefOracle : public OnDevice {
     EXPECT_LE(others_, pixels_ / 100);
   }
 
-  /// Largest error of a belief by rounded costs, in units, counted between two labels. A data cost errs by
-  /// half a unit either way, at a coarser level by as much for each of its pixels; a message errs by the data
+  /// Largest error of a belief from rounded costs, in units, between two labels. A data cost errs by half a
+  /// unit either way; at a coarser level by half a unit for each of its pixels. A message errs by the data
   /// cost, three messages and the pair cost.
   static double worst(int levels, int iterations, double pair) {
     double message = 0, data = 1;
@@ -122,7 +122,8 @@ class BeliefOracle : public OnDevice {
   }
 
   /// Expects Precision::fast within the largest error of its rounding, where no data cost is limited.
-  /// Iterations are few, as that error triples with each. Most labels must be those of Precision::exact.
+  /// Iterations are few, because that error triples with each. Most labels must equal those of
+  /// Precision::exact.
   template <class Task, class Cases>
   void expect_near(Cases cases) {
     int same = 0, all = 0;
@@ -220,7 +221,7 @@ class BeliefOracle : public OnDevice {
     return blocks;
   }
 
-  /// Compares refined disparities with those of the oracle's data costs. Images are so small that no plane
+  /// Compares refined disparities with values from the oracle's data costs. Images are so small that no plane
   /// is fitted to more than one sample. Counts pixels that differ by more than `tolerance`.
   void expect_refined_disparities(Precision precision, double tolerance) {
     for (unsigned seed = 1; seed < 150; ++seed) {

@@ -86,8 +86,8 @@ class BeliefPropagationQuality : public testing::TestWithParam<const char*> {
     return estimate_disparity(scene.left(), scene.right(), method, {.device = device_});
   }
 
-  /// Expects at most `most` % of bad pixels of a preset with whole disparities, and `most_refined` % with its
-  /// own. These have a lower error, by the share `gain` at least.
+  /// Expects at most `most` % of bad pixels of a preset with whole disparities, and at most `most_refined` %
+  /// with refined ones, whose RMS error must be lower by at least the share `gain`.
   void expect_preset(const char* name, const StereoScene& scene, double most, double most_refined,
                      double gain) {
     BeliefPropagation<StereoEnergy> method = with(name, scene);

@@ -44,7 +44,8 @@ class BeliefPropagationTest : public PropagationTest {
           }
   }
 
-  /// Expects an energy for each iteration: with one level, that of so many iterations. Blocks report one.
+  /// Expects an energy for each iteration. With one level, it is the energy after that number of iterations.
+  /// Blocks report a single energy.
   template <class Task, class Energy>
   void expect_reports() {
     const RandomPair pair({31, 22}, 3);
@@ -169,7 +170,7 @@ TEST_P(BeliefPropagationTest, IsRepeatable) {
   }
 }
 
-/// Without iterations on the finest level, threads of the CPU compute those of level 1 and the end in bands.
+/// Without iterations on the finest level, the CPU's threads compute level 1 and the end in bands.
 TEST(BeliefPropagationBands, GiveOneResultForAnyNumberOfThreads) {
   const auto expect_one = [&]<class Task>(auto energy, Size size) {
     const RandomPair pair(size, 5, true);

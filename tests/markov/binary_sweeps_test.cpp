@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ICM of masks takes all its sweeps at once, unless energies of each sweep are asked for: the masks are the same.
+// ICM of masks computes all its sweeps at once, unless the energies of each sweep are requested: the masks
+// are the same.
 #include <random>
 
 #include "markov/random_frames.hpp"

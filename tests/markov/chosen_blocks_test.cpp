@@ -6,7 +6,8 @@
 namespace parafield {
 namespace {
 
-/// Expects that the kept parts of blocks cover an image once, have their margins, and begin at multiples of `unit`.
+/// Expects that the kept parts of blocks cover an image once, have their margins, and begin at multiples of
+/// `unit`.
 void expect_cover(const BlockGrid& grid, Size image, int margin, int unit) {
   std::vector<int> covered(std::size_t(image.width) * std::size_t(image.height));
   for (const Block& block : grid.blocks) {

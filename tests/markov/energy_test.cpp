@@ -22,12 +22,13 @@ double scale_of(const oracle::LabelEnergy& energy, const oracle::Labels& labels)
   return total(sizes, labels);
 }
 
-/// Error of a pixel's cost from rounded intensities (about 2e-5), which differences that cancel keep.
+/// Error of a pixel's cost from rounded intensities (about 2e-5), which differences retain even if they
+/// cancel.
 double rounding(const ChangeEnergy& energy) { return 1e-4 / (double(energy.sigma) * energy.sigma); }
 template <class Energy>
 double rounding(const Energy& energy) {
-  // `mix` rounds intensities to bytes: a luma of a half may round apart in float and double, and so may
-  // smoothed ones.
+  // `mix` rounds intensities to bytes: float and double may round a luma of a half, or a smoothed one,
+  // differently.
   return (energy.cost.data == DataTerm::mix       ? 1e-3
           : energy.cost.data == DataTerm::squared ? 4e-4
                                                   : 1e-4) *
@@ -87,8 +88,8 @@ class Energies : public OnTarget {
     constexpr Size sizes[] = {{1, 1}, {1, 7}, {8, 1}, {5, 4}, {13, 9}, {40, 11}};
     unsigned seed = 1;
     for_each_method<typename Task::Method>([&]<class Method>(const Method&) {
-      // Energies against a learned background are those of ChangeEnergy with other differences, whose bytes
-      // may round apart: background_test.cpp compares these.
+      // Energies against a learned background are ChangeEnergy's with other differences, whose bytes may
+      // round differently: background_test.cpp compares them.
       constexpr bool learns = requires { requires Method::learns; };
       if constexpr (LabelMethod<Method> && !learns) {
         std::mt19937 random(seed);

@@ -56,7 +56,7 @@ Frames frames_of(Size size, bool of_color, int count) {
 
 enum class Step { find, mix, mix_texture };
 
-/// Runs a step, without flatness if it is mix_texture, and checks that it writes nothing beside its planes.
+/// Runs a step, without flatness if it is mix_texture, and checks that it writes nothing outside its planes.
 void run(const Target& target, Frames& frames, Step step) {
   std::vector<Movable*> images;
   for (TestFrame& frame : frames) {

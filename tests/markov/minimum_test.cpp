@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Energies of ICM, annealing and winner-takes-all beside the exhaustive minimum, and their sweeps.
+// Energies of ICM, annealing and winner-takes-all compared with the exhaustive minimum, and their sweeps.
 #include <gtest/gtest.h>
 
 #include <functional>

@@ -50,8 +50,8 @@ std::vector<const Image<float>*> planes_of(const FlowField& field) {
   return {&field.u, &field.v, &field.confidence};
 }
 
-/// Expects the bits of `part` to be those of `whole` from pixel (x0, y0) on. Confidence of disparities compares the
-/// 5x5 pixels around, so that of the two pixels at the border of a part may differ.
+/// Expects `part` to have the bits of `whole` from pixel (x0, y0) on. The confidence of disparities compares
+/// the surrounding 5x5 pixels, so it may differ at the two pixels along the border of a part.
 template <class Result>
 void expect_part(const Result& whole, int x0, int y0, const Result& part, const std::string& what) {
   const auto a = planes_of(whole), b = planes_of(part);

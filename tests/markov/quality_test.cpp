@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Energies and scores on real data, compared with those of a prototype with the same models.
+// Energies and scores on real data, compared with the figures of a prototype with the same models.
 #include <gtest/gtest.h>
 
 #include <cstdio>

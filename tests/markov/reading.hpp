@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-/// What the oracle reads in the beliefs of a pixel: sub-pixel values and confidences.
+/// The oracle's sub-pixel values and confidences from the beliefs of a pixel.
 namespace parafield {
 namespace {
 
@@ -21,7 +21,7 @@ struct Reading {
 
     double curvature() const { return before + after; }
     double confidence() const { return std::max(curvature() / 2, 0.0); }
-    /// Of a parabola through the three beliefs.
+    /// Offset of the minimum of a parabola through the three beliefs.
     double offset() const {
       return curvature() > 0 ? std::clamp((before - after) / curvature() / 2, -0.5, 0.5) : 0.0;
     }
@@ -31,11 +31,11 @@ struct Reading {
     return beside(label, label / columns, int(beliefs.size()) / columns, columns);
   }
   bool is_row() const { return columns == int(beliefs.size()); }
-  /// Of a displacement: how much more the labels beside it cost.
+  /// Confidence of a displacement: the extra cost of the adjacent labels.
   double confidence(int label) const {
     return std::min(beside_x(label).confidence(), beside_y(label).confidence());
   }
-  /// Of a disparity: how much more the best label costs that is not beside it. 0 without one.
+  /// Confidence of a disparity: the extra cost of the best non-adjacent label; 0 if there is none.
   double margin(int label) const {
     double best = std::numeric_limits<double>::infinity();
     for (int other = 0; other < int(beliefs.size()); ++other)

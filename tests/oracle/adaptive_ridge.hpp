@@ -136,7 +136,7 @@ inline NormalEquations windowed(NormalEquations sums, const AdaptiveRidge& metho
   return sums;
 }
 
-/// Normal equations at a flow, for each pixel.
+/// Normal equations of each pixel at a flow.
 inline NormalEquations normal_equations(const std::vector<Grid>& frames, const AdaptiveRidge& method,
                                         const Flow& flow) {
   return windowed(products_of(frames, method, flow), method, 1);
@@ -299,8 +299,8 @@ inline AdaptiveRidgeStep adaptive_ridge_step(const NormalEquations& normal, cons
   return {normal, residual, solution};
 }
 
-/// The flow of more frames where it fits the normal equations of the pair, whose last iteration is `pair`; elsewhere
-/// the pair's flow `of_pair`.
+/// The flow of more frames where it fits the normal equations of the pair, whose last iteration is `pair`;
+/// elsewhere the pair's flow `of_pair`.
 inline Flow mixed_flow(const AdaptiveRidgeStep& pair, const Flow& of_pair, const Flow& of_more) {
   struct Sums {
     double xx = 0, xy = 0, yy = 0, x = 0, y = 0, residual = 0, change = 0;
@@ -319,7 +319,7 @@ inline Flow mixed_flow(const AdaptiveRidgeStep& pair, const Flow& of_pair, const
         sum.residual += pair.residual(x, y);
         sum.change += n.xx(x, y) * du * du + 2 * n.xy(x, y) * du * dv + n.yy(x, y) * dv * dv;
       }
-    // A is held a little, so that texture along one line has an inverse.
+    // A small multiple of the identity is added to A, so that texture along one line has an inverse.
     const double hold = 1e-3 * (sum.xx + sum.yy) + 1e-6, a = sum.xx + hold, c = sum.yy + hold;
     const double common = (sum.x * (sum.x * c - sum.y * sum.xy) + sum.y * (sum.y * a - sum.x * sum.xy)) /
                           (a * c - sum.xy * sum.xy);

@@ -42,7 +42,7 @@ class AffineFlow {
   std::vector<int> nearest;      ///< seed of the nearest match; -1 = none
   std::vector<double> distance;  ///< to it: a step between seeds of one color is 1
 
-  /// Mean of the models around a pixel, and the sum of their weights. Without any, nothing.
+  /// Mean of the models around a pixel and the sum of their weights; empty if there are none.
   std::optional<Vector2> flow(int x, int y, double& confidence) const {
     double sum = 0;
     Vector2 total{};

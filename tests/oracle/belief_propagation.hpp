@@ -16,9 +16,9 @@ struct Units {
   double slope = 0, limit = 0;  ///< of the pair cost, in units
   bool relative = false;        ///< whether data costs count from the least of their pixel
 
-  /// `most_data`: highest data cost that there can be. `step`: data costs are whole multiples of it, if it is
-  /// not 0; it is a whole number of units rather than the slope. `most_weight`: of edges, up to which pair costs
-  /// are not clipped.
+  /// `most_data`: upper limit of data costs. `step`: if not 0, data costs are whole multiples of it, and it
+  /// is a whole number of units instead of the slope. `most_weight`: highest weight of an edge whose pair
+  /// costs are not clipped.
   Units(const Smoothness& smoothness, const std::vector<Value>& values, double most_data, double step = 0,
         double most_weight = 1)
       : quadratic(smoothness.smoothness == SmoothnessModel::quadratic) {
@@ -64,8 +64,8 @@ struct Slanted {
 /// it has received from its neighbors: left, up, right, down.
 class BeliefPropagation {
  public:
-  /// `on_finest`: iterations on the finest level, -1 = `iterations`. `units`: for Precision::fast; beliefs are
-  /// then in units.
+  /// `on_finest`: iterations on the finest level, -1 = `iterations`. `units`: for Precision::fast; beliefs
+  /// are then in units.
   BeliefPropagation(const LabelEnergy& energy, int levels, int iterations, int on_finest = -1,
                     std::optional<Units> units = {}, std::optional<Slanted> slanted = {})
       : energy_(energy), units_(std::move(units)), slanted_(std::move(slanted)) {

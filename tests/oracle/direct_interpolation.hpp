@@ -50,7 +50,7 @@ inline double exponent(const Five& p, const Five& f, double alpha, double beta) 
 
 struct Interpolated {
   double u = 0, v = 0;
-  double exponent = 0;  ///< that of the best feature
+  double exponent = 0;  ///< of the best feature
 };
 
 /// Eq. 4. Likelihoods are divided by the best one, since all may underflow. Without features there is no

@@ -202,7 +202,7 @@ inline void retry_features(std::vector<TrackedFeature>& features, const std::vec
     }
 }
 
-/// Median: the lower middle one of an even number of values.
+/// Median; the lower middle value if their number is even.
 inline double middle_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values[(values.size() - 1) / 2];

@@ -19,7 +19,7 @@ struct Value {
 /// Red, green and blue, 0..255. All three are equal for a gray frame.
 using Color = std::array<Grid, 3>;
 
-/// Census of pixel (x, y): which of the 24 other pixels of its 5x5 window are less.
+/// Census of pixel (x, y): which of the 24 other pixels of its 5x5 window are smaller.
 inline std::vector<bool> census(const Grid& image, int x, int y) {
   std::vector<bool> bits;
   for (int j = -2; j <= 2; ++j)
@@ -28,13 +28,14 @@ inline std::vector<bool> census(const Grid& image, int x, int y) {
   return bits;
 }
 
-/// Horizontal derivative: half the difference of the right and the left pixel.
+/// Horizontal derivative: half the difference between the right and the left neighbor.
 inline double central_difference(const Grid& image, int x, int y) {
   return (image(x + 1, y) - image(x - 1, y)) / 2;
 }
 
-/// How little texture there is around each pixel, 0..1: 1 - (T - 0.5) / 2, where T is the mean of the strength of
-/// texture by a gaussian of sigma 3. The strength is the larger difference to the next pixel, right or below.
+/// How little texture there is around each pixel, 0..1: 1 - (T - 0.5) / 2, where T is the mean of the
+/// strength of texture by a gaussian of sigma 3. The strength is the larger difference to the next pixel,
+/// right or below.
 inline Grid flatness(const Grid& luma) {
   const Grid strength = tabulate(luma.size, [&](int x, int y) {
     return std::max(std::abs(luma(x + 1, y) - luma(x, y)), std::abs(luma(x, y + 1) - luma(x, y)));
@@ -73,7 +74,8 @@ struct Compared {
 };
 
 /// Difference of `mix`: intensities are rounded to whole numbers, derivatives to quarters; derivatives are
-/// limited to -32..31.75 by reflection. Where pixel a is flat, intensities count less, in quarters of their weight.
+/// limited to -32..31.75 by reflection. Where pixel a is flat, intensities count less, in quarters of their
+/// weight.
 inline double mixed_difference(const Compared& a, int ax, int ay, const Compared& b, int bx, int by,
                                bool of_color) {
   const auto rounded = [](double value) { return std::floor(value + 0.5); };
@@ -191,7 +193,7 @@ void for_each_earlier_neighbor(Size size, int neighbors, int x, int y, F f) {
     if (inside(size, x + to.x, y + to.y)) f(x + to.x, y + to.y);
 }
 
-/// Energy that pixel (x, y) adds to that of the pixels before it in row order.
+/// Energy that pixel (x, y) adds to the energy of the pixels before it in row order.
 inline double added_energy(const LabelEnergy& energy, const Labels& labels, int x, int y) {
   const auto label_at = [&](int px, int py) { return labels[std::size_t(py) * energy.size.width + px]; };
   const int label = label_at(x, y);

@@ -12,7 +12,7 @@
 
 namespace parafield::oracle {
 
-/// Eight bytes a pixel; beyond the border those of the nearest pixel.
+/// Eight bytes per pixel; beyond the border, those of the nearest pixel.
 struct DescribedImage {
   Size size;
   std::vector<std::array<int, 8>> bytes;
@@ -72,7 +72,7 @@ inline DescribedImage describe(const Grid& luma) {
   return image;
 }
 
-/// Sizes of the levels: each is half of the one before, and its shorter side at least 16 px.
+/// Sizes of the levels: each is half the next finer one, and its shorter side is at least 16 px.
 inline std::vector<Size> match_levels(Size size, int most) {
   std::vector<Size> sizes{size};
   for (int i = 1; i < most; ++i) {
@@ -150,7 +150,7 @@ class PatchMatch {
     return {int(double(a) / 4294967296.0 * columns), int(double(b) / 4294967296.0 * rows)};
   }
 
-  /// The better one of a seed's match and another.
+  /// The better of a seed's match and another.
   void consider(int x, int y, Flow other, Flow& best, std::optional<int>& least) const {
     const auto found = cost(frame0_[std::size_t(level_)], frame1_[std::size_t(level_)], x, y, other);
     if (!found || (least && *found >= *least)) return;

@@ -46,9 +46,9 @@ inline std::vector<Node> flow_nodes(const std::vector<Seven>& features, double s
   return result;
 }
 
-/// Scores of a pixel's hypotheses: sums of the likelihoods over all features, as shares of the sum if all
+/// Scores of a pixel's hypotheses: sums of the likelihoods over all features, relative to the sum if all
 /// features agreed with the hypothesis. Likelihoods are divided by the best one, since they may underflow.
-/// Those of place and color under e^-cutoff of the best one count as 0, and so do those of flow under
+/// Likelihoods of place and color under e^-cutoff of the best one count as 0, as do likelihoods of flow under
 /// e^-cutoff.
 inline std::vector<double> scores(const std::vector<Seven>& features, const std::vector<Node>& nodes,
                                   Seven pixel, const Seven& sigma, double cutoff) {
@@ -111,8 +111,8 @@ struct Choice {
   bool valid = false;
 };
 
-/// Alg. 2 with the `most` best labels; with all labels it finds what Alg. 3 does. `unvoted`: labels of score
-/// 0 are hypotheses, too.
+/// Alg. 2 with the `most` best labels. With all labels it gives the same result as Alg. 3. `unvoted`: labels
+/// of score 0 are hypotheses, too.
 inline Choice first_unchanged(const std::vector<double>& scores, const std::vector<double>& differences,
                               double threshold, std::size_t most, bool unvoted) {
   std::vector<int> order(scores.size());

@@ -18,7 +18,7 @@ TEST(OracleAdaptiveRidge, CubicGoesThroughThePixelsAndMeetsStraightLinesHalfway)
 
 TEST(OracleAdaptiveRidge, CellsWeightPixelsByHowWellTheirFlowIsDetermined) {
   const Size size{8, 8};
-  // The left half has no texture: its flow, 5, has little weight beside 1 of the right half.
+  // The left half has no texture: its flow, 5, has little weight compared with the right half's 1.
   const auto half = [&](double left, double right) {
     return tabulate(size, [=](int x, int) { return x < 4 ? left : right; });
   };

@@ -54,7 +54,7 @@ TEST(OracleSteps, LumaFollowsThePitch) {
 }
 
 TEST(OracleSteps, GaussianTapsEndAtTwoAndAHalfSigma) {
-  const auto taps = gaussian_taps(0.5f);  // radius 2: exp(-2) and exp(-8) beside 1
+  const auto taps = gaussian_taps(0.5f);  // radius 2: exp(-2) and exp(-8) next to 1
   const double sum = 1 + 2 * std::exp(-2.0) + 2 * std::exp(-8.0);
   ASSERT_EQ(taps.size(), 5u);
   EXPECT_NEAR(taps[0], std::exp(-8.0) / sum, 1e-15);

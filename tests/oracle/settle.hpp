@@ -10,7 +10,7 @@
 
 namespace parafield::oracle {
 
-/// What a seed's flow is compared by.
+/// The values that flows of a seed are compared by.
 struct SettlePicture {
   std::array<Grid, 3> colors;
   Grid luma;
@@ -88,7 +88,7 @@ class SettledMatches {
     for (std::size_t k = 0; k < 3; ++k) sum += std::abs(a.colors[k](ax, ay) - b.colors[k](bx, by));
     return sum;
   }
-  /// Brightness beside that of the middle: -1 to 1, 0.7 at 4 levels.
+  /// Brightness relative to the middle: -1 to 1, 0.7 at 4 levels.
   static double brighter(const SettlePicture& picture, int x, int y, int middle_x, int middle_y) {
     const double d = picture.luma(x, y) - picture.luma(middle_x, middle_y);
     return d / std::sqrt(d * d + 16);

@@ -153,7 +153,8 @@ TEST(Rectification, APairThatIsRectifiedKeepsItsCameras) {
   expect_error(ErrorCode::invalid_argument, "one focal length", [&] { plan_rectification(c); });
 }
 
-// Far off the axis this formula turns back: rays there are not seen, though it would show them in the image.
+// Far off the axis this formula turns back. Rays there are not seen, although it would map them into the
+// image.
 TEST(Rectification, RaysBeyondTheLensAreNotSeen) {
   const Lens lens({100, 100, 50, 50, {-0.3}});
   EXPECT_TRUE(lens.seen({1, 0, 1}));

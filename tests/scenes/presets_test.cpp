@@ -41,9 +41,9 @@ TEST(Presets, EveryMethodHasItsDefaultFirstAndAccurate) {
   expect_presets<DetectionMethod>();
 }
 
-/// Expects that each method's default has a lower error than its preset `paper`, and `accurate` a lower one than
-/// the default (or than `paper` if the default is `quality`). Where two presets have the same parameters, nothing
-/// is expected.
+/// Expects that each method's default has a lower error than its preset `paper`, and that `accurate` has a
+/// lower error than the default (or than `paper` if the default is `quality`). Presets with the same
+/// parameters are not compared.
 template <class Methods, class Error>
 void expect_lower_error(Error error_of) {
   for_each_method<Methods>([&]<class Method>(const Method& method) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-// The cases of soak.cpp: how one is drawn by its seed, and the ways to use it.
+// The cases of soak.cpp: how a seed determines a case, and the ways to use it.
 #include <atomic>
 #include <bit>
 #include <chrono>
@@ -16,7 +16,7 @@ namespace {
 constexpr unsigned case_count = 720;  // 40 of each method, and of find_tracks
 constexpr Size largest{320, 240};     // largest frames
 
-/// What happens to an estimator during a run; use_names says it in words.
+/// Events in the life of an estimator during a run; use_names names them.
 enum class Use { plain, output, moved, cancelled, bad_input };
 constexpr const char* use_names[] = {"plain", "into the user's output", "moved to another thread",
                                      "cancelled by another thread", "with bad input in between"};
@@ -130,7 +130,7 @@ void refuse_to_make(const ParityCase<Task>& c, std::mt19937& random) {
       c.method);
 }
 
-/// Spoils an estimator's input in one of several ways. Checks that the estimator refuses it.
+/// Corrupts an estimator's input in one of several ways. Checks that the estimator refuses it.
 template <class Task>
 void refuse_input(Estimator<Task>& estimator, bool pushes, typename Task::Input input, std::mt19937& random) {
   constexpr const char* names[] = {"a wrong size",           "no data",      "a short pitch",

@@ -66,7 +66,7 @@ class Soak {
     for (unsigned i = 0; i < case_count; ++i) draw(cases_[i], seed + i);
   }
 
-  /// Runs cases for so long. Returns whether all went well.
+  /// Runs cases for that long. Returns whether all went well.
   bool run(double minutes) {
     using Seconds = std::chrono::duration<double>;
     const auto begin = Clock::now();
@@ -170,8 +170,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: soak MINUTES [--seed N]\n");
     return 2;
   }
-  // Sets the allocator's threshold to its default: a threshold that is set does not adapt any more. So the
-  // memory of images goes back to the system when they are gone.
+  // Sets the allocator's threshold to its default, because a threshold that is set does not adapt any more.
+  // This way the memory of images goes back to the system when they are gone.
   mallopt(M_MMAP_THRESHOLD, 128 << 10);
   return parafield::Soak(is_seeded ? unsigned(std::atol(argv[3])) : 1).run(minutes) ? 0 : 1;
 }

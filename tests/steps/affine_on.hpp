@@ -26,8 +26,8 @@ struct AffineCase {
   }
 };
 
-/// Smooth flow with an edge and some noise; blocks of color, of which some are alike. `share` of the seeds has
-/// a match.
+/// Smooth flow with an edge and some noise, and blocks of color, some of them alike. The share `share` of the
+/// seeds has a match.
 inline AffineCase affine_case(Size size, int stride, double share, unsigned seed) {
   std::mt19937 random(seed);
   const auto uniform = [&] { return float(random() % 4096) / 4096; };

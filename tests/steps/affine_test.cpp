@@ -81,7 +81,7 @@ TEST_P(AffineInterpolationOn, LinearFlowIsKept) {
 }
 
 TEST_P(AffineInterpolationOn, FlowStopsAtAnEdgeOfColor) {
-  // Two halves of two colors, that move differently. Around the edge there are no matches.
+  // Two halves of different colors with different motion. Around the edge there are no matches.
   const Size size{160, 80};
   const int stride = 4, edge = 83;
   AffineCase c = affine_case(size, stride, 1, 9);
@@ -115,8 +115,8 @@ TEST_P(AffineInterpolationOn, PixelsThatAreNotFiniteTakeTheFlowAround) {
 }
 
 TEST_P(AffineInterpolationOn, LongWaysAreFollowed) {
-  // A maze: walls of another color, with gaps at alternate ends. The only match is in a corner. Distances are
-  // those of Bellman and Ford's algorithm.
+  // A maze: walls of another color, with gaps at alternate ends. The only match is in a corner. Distances
+  // must equal those of the Bellman-Ford algorithm.
   const int stride = 2;
   const Size size{sanitized ? 60 : 300, sanitized ? 60 : 200};
   AffineCase c = affine_case(size, stride, 0, 13);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The weighted median of disparities that are not sure, against float64.
+// The weighted median of unreliable disparities, against float64.
 #include "steps/color_median/color_median.hpp"
 
 #include <cmath>
@@ -86,7 +86,8 @@ std::map<int, double> weights_around(Input& in, int side, int x, int y) {
   return weights;
 }
 
-/// Whether `value` is the least disparity up to which half of the weight lies, but for rounded weights.
+/// Whether `value` is the least disparity up to which half of the weight lies, within the rounding of the
+/// weights.
 bool is_median(const std::map<int, double>& weights, int value) {
   constexpr double rounded = 13 * 13 * 1e-6;
   double all = 0, below = 0, up_to = 0;
@@ -153,8 +154,8 @@ TEST_P(ColorMedianStep, AnyRangeOfDisparities) {
     }
 }
 
-/// Two surfaces of different colors. A wrong disparity on one becomes that of its surface, however near the
-/// other one is.
+/// Two surfaces of different colors. A wrong disparity on one is replaced by the disparity of its surface,
+/// however near the other one is.
 TEST_P(ColorMedianStep, PixelsTakeTheDisparityOfTheirColor) {
   constexpr Size size{40, 30};
   constexpr int edge = 19;

@@ -27,7 +27,7 @@ void fill_randomly(View<float> d, unsigned seed, float step) {
 
 class DisparitySteps : public OnTarget {};
 
-/// Planes of a left-right pair. The right ones are used if the test says so.
+/// Planes of a left-right pair. The test chooses whether the right ones are used.
 struct Evidence {
   Guarded left, right, margin, right_margin;
   bool has_right, has_margin;
@@ -39,7 +39,7 @@ struct Evidence {
         right_margin(size),
         has_right(with_right),
         has_margin(with_margin) {
-    fill_randomly(left.view(), 43, size.width % 2 ? 1 : 0.25f);  // quarters, too: halves have to be rounded
+    fill_randomly(left.view(), 43, size.width % 2 ? 1 : 0.25f);  // quarters, too: halves must be rounded
     fill_randomly(right.view(), 44, 1);
     std::mt19937 random(45);
     const auto near = [&](int x, int y) { return left.view()(x, y) + float(int(random() % 3) - 1); };

@@ -14,8 +14,8 @@
 
 namespace parafield {
 
-// Sizes at which steps could fail: one pixel, one row or column, below and beside the width of tiles and
-// vectors.
+// Sizes at which steps could fail: one pixel, one row or column, and sizes just below or above the width of
+// tiles and vectors.
 constexpr Size sizes[] = {{1, 1}, {1, 9},   {9, 1},   {2, 3},    {4, 4},    {5, 6},
                           {7, 5}, {33, 17}, {40, 64}, {101, 67}, {1100, 9}, {641, 479}};
 
@@ -79,7 +79,8 @@ class Guarded : public GuardedImage<float> {
 };
 
 /// Runs steps on a target: moves the images there, calls steps(backend) `runs` times, moves the images back.
-/// Steps that change their own input have to run once; others run twice, on CUDA first recorded and then
+/// Runs steps on a target: moves the images there, calls steps(backend) `runs` times, moves the images back.
+/// Steps that change their own input must run once; others run twice, on CUDA first recorded and then
 /// replayed.
 template <class Steps>
 void run_on(const Target& target, const std::vector<Movable*>& images, Steps steps, int runs = 2) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Descriptors and matches against the oracle's. A byte of a descriptor may differ by 1, where float and
-// float64 round it to different sides. From the same descriptors, matches are the same.
+// Descriptors and matches against the oracle's. A byte of a descriptor may differ by 1 if float and float64
+// round it differently. Equal descriptors give equal matches.
 #include "noise.hpp"
 #include "oracle/matches.hpp"
 #include "oracle/steps.hpp"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Whether coarse matches say that flow has missed a motion: the same answer on every target.
+// Whether coarse matches show that flow has missed a motion: the same answer on every target.
 #include "steps/matches_on.hpp"
 
 namespace parafield {
 namespace {
 
-/// A frame of which a square of `side` px has moved by (u, v).
+/// A frame in which a square of `side` px has moved by (u, v).
 Image<float> with_square(Size size, int side, int u, int v) {
   const Texture ground(11), front(22);
   Image<float> image(size);

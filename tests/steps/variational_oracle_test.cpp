@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The variational refinement against float64.
-#include <algorithm>
 #include <string>
 
 #include "oracle/refinement.hpp"
 #include "parafield/parafield.hpp"
 #include "random_method.hpp"
 #include "steps/variational_on.hpp"
+#include "tolerance.hpp"
 
 namespace parafield {
 namespace {
@@ -14,15 +14,10 @@ namespace {
 constexpr Size refined_sizes[] = {{1, 1}, {1, 40}, {40, 1},  {2, 3},  {5, 7},
                                   {8, 8}, {17, 9}, {33, 21}, {90, 61}};
 
-/// Differences from the oracle that are accepted, px.
-struct RefinedTolerance {
-  double median = 1e-5, percentile99 = 1e-4, largest = 2e-3;
-};
-
 class RefinementOracle : public OnTarget {
  protected:
   static void expect_agreement(const RefinementCase& c, const VariationalRefinement& parameters,
-                               const RefinedTolerance& tolerance) {
+                               const Tolerance& tolerance) {
     const RefinedValues found = refined_on(GetParam(), c, parameters);
     const auto grid = [&](const std::vector<float>& values) {
       return oracle::tabulate(c.size, [&](int x, int y) { return double(values[c.at(x, y)]); });
@@ -34,17 +29,11 @@ class RefinementOracle : public OnTarget {
     std::vector<double> differences;
     for (std::size_t i = 0; i < found.u.size(); ++i)
       differences.push_back(std::hypot(found.u[i] - expected.u.values[i], found.v[i] - expected.v.values[i]));
-    std::sort(differences.begin(), differences.end());
-    const auto at = [&](double share) {
-      return differences[std::size_t(share * double(differences.size() - 1))];
-    };
-    EXPECT_LE(at(0.5), tolerance.median);
-    EXPECT_LE(at(0.99), tolerance.percentile99);
-    EXPECT_LE(at(1), tolerance.largest);
+    expect_within(differences, tolerance);
   }
 
   /// Random textures of every size, with and without flow back.
-  static void expect_agreement(VariationalRefinement parameters, const RefinedTolerance& tolerance) {
+  static void expect_agreement(VariationalRefinement parameters, const Tolerance& tolerance) {
     unsigned seed = 1;
     for (const RefineData data : {RefineData::luma, RefineData::color})
       for (const Size size : refined_sizes)
@@ -82,7 +71,8 @@ TEST_P(RefinementOracle, AgreesWithOtherParameters) {
       }
 }
 
-/// The median is rounded to 1/256 px, and where weights are nearly halved it may take the next sample.
+/// The median is rounded to 1/256 px, and if half of the weight is nearly reached it may take the next
+/// sample.
 TEST_P(RefinementOracle, AgreesWithMedians) {
   for (const int warps : {1, 2, 3})
     for (const int between : {1, 2})

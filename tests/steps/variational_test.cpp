@@ -137,7 +137,7 @@ TEST_P(RefinementOn, AWarpMovesFlowByAtMostOnePixel) {
   }
 }
 
-/// Where the flow back ends elsewhere, the data count less, and the flow keeps to its surroundings.
+/// If the flow back ends elsewhere, the data count less, and the flow follows its neighbors.
 TEST_P(RefinementOn, TheFlowBackLowersWeights) {
   RefinementCase c({64, 48}, 11, 0.2f, true);
   const auto change = [&](float miss) {

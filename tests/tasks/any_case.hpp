@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-// One small case of any task and method, for tests of many estimators: run alone, or among others.
+// One small case of any task and method, for tests of many estimators: run alone, or in parallel with others.
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -30,8 +30,8 @@ std::uint64_t hash_of(const Field& field, std::uint64_t hash = 14695981039346656
   return hash;
 }
 
-/// A task, a method, a size. `run` makes an estimator, calls it, and pushes frames or pairs. Where the task streams, a
-/// pipelined estimator gets the same frames. Returns the hash of the results.
+/// A task, a method, a size. `run` makes an estimator, calls it, and pushes frames or pairs. Where the task
+/// streams, a pipelined estimator gets the same frames. Returns the hash of the results.
 struct AnyCase {
   std::string name;
   std::function<std::uint64_t(const Device& device, bool device_frames)> run;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What motion detection promises, whatever its method.
+// Guarantees of motion detection, whatever its method.
 #include <algorithm>
 #include <cmath>
 
@@ -125,9 +125,7 @@ TEST_P(DetectionOn, PushGivesWhatCallsFromTheLastMaskGive) {
       const Frame pair[] = {frames[i - 1], frames[i]};
       const bool starts = i > 1 && temporal > 0;
       const MotionMask& called = starts ? pairs({pair, last}) : pairs({pair});
-      for (int y = 0; y < size.height; ++y)
-        for (int x = 0; x < size.width; ++x)
-          ASSERT_EQ(pushed->moving(x, y), called.moving(x, y)) << "frame " << i;
+      expect_same(*pushed, called, "frame " + std::to_string(i));
       last = called.to(Memory::host());
     }
     stream.reset();
@@ -138,7 +136,7 @@ TEST_P(DetectionOn, PushGivesWhatCallsFromTheLastMaskGive) {
   }
 }
 
-/// Where nothing moves any more, a mask does not hold itself up.
+/// Where all motion has stopped, a mask does not keep itself alive.
 TEST_P(DetectionOn, AMaskEndsWithTheMotion) {
   MotionDetector detector(Icm<ChangeEnergy>{{.temporal = 1}}, {100, 60}, {.device = device()});
   const auto moving = [&](int frame) {
@@ -155,8 +153,8 @@ TEST_P(DetectionOn, AMaskEndsWithTheMotion) {
   EXPECT_LT(moving(2), 30);
 }
 
-/// Annealing finds masks of nearly the least energy, wherever it starts: a last mask that counts too much
-/// holds up what has left.
+/// Annealing finds masks of nearly the least energy, wherever it starts. If the last mask counted too much,
+/// it would keep objects that have left.
 TEST_P(DetectionOn, AnnealingLeavesNoTrail) {
   struct Counted {
     int moving = 0, trail = 0, after = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a coarse search finds out about a pair.
+// The findings of a coarse search on a pair.
 #include <cstdio>
 #include <limits>
 #include <vector>

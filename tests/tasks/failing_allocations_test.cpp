@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Each allocation of an estimator's life fails once: of the standard library, of host memory and of CUDA. Every time
-// there is an Error, nothing is lost, and the next estimator works. The linker sends the library's calls of the
-// allocating functions here (--wrap, see CMakeLists.txt).
+// Each allocation of an estimator's life fails once: of the standard library, of host memory and of CUDA.
+// Every time there is an Error, nothing is lost, and the next estimator works. The linker sends the library's
+// calls of the allocating functions here (--wrap, see CMakeLists.txt).
 #include <array>
 #include <atomic>
 #include <cstdlib>

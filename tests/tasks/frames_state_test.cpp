@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Cuts and frames without texture: they are found, and what estimators then do.
+// Cuts and frames without texture: their detection, and the reaction of estimators.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
 
 #include "parafield/parafield.hpp"
+#include "same.hpp"
 #include "support.hpp"
 
 namespace parafield {
@@ -215,10 +216,7 @@ TEST(ExaminedFlow, ACutIsNotValidAndKeepsItsBits) {
           EXPECT_EQ(share_of(copy.valid), 0);
         else
           EXPECT_EQ(share_of(copy.valid), share_of(expected.valid));
-        for (int y = 0; y < 240; ++y) {
-          ASSERT_EQ(std::memcmp(&copy.u(0, y), &expected.u(0, y), 320 * sizeof(float)), 0);
-          ASSERT_EQ(std::memcmp(&copy.v(0, y), &expected.v(0, y), 320 * sizeof(float)), 0);
-        }
+        expect_same_motion(copy, expected);
         ++number;
       };
       for (const FrameBuffer& frame : frames) check(estimator.push(frame));
@@ -255,9 +253,7 @@ TEST(ExaminedFlow, AWarmStartDoesNotCrossACut) {
     const bool is_new = &frame - frames.data() >= 3;
     const FlowField* const flow = estimator.push(frame);
     const FlowField* const expected = is_new ? fresh.push(frame) : nullptr;
-    if (!expected) continue;
-    for (int y = 0; y < 240; ++y)
-      ASSERT_EQ(std::memcmp(&flow->u(0, y), &expected->u(0, y), 320 * sizeof(float)), 0);
+    if (expected) expect_same(*flow, *expected);
   }
 }
 
@@ -287,6 +283,30 @@ TEST(ExaminedDetection, ACutLearnsANewBackground) {
       EXPECT_EQ(share_of(masks[i - 1].moving), share_of(expected.moving)) << i;
     }
   }
+}
+
+/// Which states count for which task, and what min_confidence 0 changes.
+TEST(FramesState, WithholdsByTask) {
+  using enum FramesState;
+  const auto fill = [](Image<std::uint8_t>& plane) {
+    for (int y = 0; y < 2; ++y) std::fill_n(plane.view().row(y), 3, std::uint8_t(1));
+  };
+  for (const FramesState state : {unknown, usable, no_texture, cut})
+    for (const float least : {-1.0f, 0.0f}) {
+      FlowField flow({3, 2});
+      DisparityField disparity({3, 2});
+      MotionMask mask({3, 2});
+      for (Image<std::uint8_t>* plane : {&flow.valid, &disparity.valid, &mask.moving, &mask.valid})
+        fill(*plane);
+      EXPECT_EQ(withhold<Flow>(flow, state, {.min_confidence = least}), state);
+      EXPECT_EQ(withhold<Stereo>(disparity, state, {.min_confidence = least}),
+                state == cut ? unknown : state);
+      EXPECT_EQ(withhold<Detection>(mask, state, {}), state == no_texture ? unknown : state);
+      EXPECT_EQ(share_of(flow.valid), state >= no_texture && least != 0 ? 0 : 1);
+      EXPECT_EQ(share_of(disparity.valid), state == no_texture && least != 0 ? 0 : 1);
+      EXPECT_EQ(share_of(mask.valid), state == cut ? 0 : 1);
+      EXPECT_EQ(share_of(mask.moving), state == cut ? 0 : 1);
+    }
 }
 
 TEST(ExaminedStereo, NoiseHasNoDisparities) {

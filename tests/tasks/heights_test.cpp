@@ -59,7 +59,7 @@ TEST(Heights, AreMeansAlongTheMotion) {
   const Image<float> first = row_of({8, unknown, 4, 4, unknown});
   expect_row(filter(first), {8, unknown, 4, 4, unknown});
   filter.move(flow_of({1.2f, 0, 1, 1, 0}));
-  // The first moves one to the right and is averaged; the others, too, one of them into a hole.
+  // The first height moves one pixel to the right and is averaged. So do the others, one of them into a hole.
   const Image<float> second = row_of({3, 7, 1, 5, unknown});
   expect_row(filter(second), {3, 7.5f, 1, 4.5f, 4});
   filter.move(flow_of({0, 0, 0, 0, 0}));

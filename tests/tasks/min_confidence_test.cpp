@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // min_confidence withholds validity and changes nothing else.
 #include <cmath>
-#include <cstring>
 
 #include "parafield/parafield.hpp"
+#include "same.hpp"
 #include "support.hpp"
 #include "tasks/own_least.hpp"
 
@@ -20,12 +20,6 @@ typename Task::Options with_least(float least) {
   return options;
 }
 
-bool equal(View<const float> a, View<const float> b) {
-  for (int y = 0; y < a.height; ++y)
-    if (std::memcmp(a.row(y), b.row(y), std::size_t(a.width) * sizeof(float)) != 0) return false;
-  return true;
-}
-
 /// Checks the planes of two results, of which only `all` has no least confidence.
 template <class Result>
 void check_withheld(const Result& all, const Result& withheld, float least) {
@@ -37,7 +31,7 @@ void check_withheld(const Result& all, const Result& withheld, float least) {
       kept += valid;
     }
   EXPECT_GT(kept, 0);
-  EXPECT_TRUE(equal(all.confidence, withheld.confidence));
+  expect_same(withheld.confidence, all.confidence);
 }
 
 template <class Method>
@@ -62,15 +56,14 @@ TEST(MinConfidence, FlowKeepsItsBits) {
         const FlowField withheld =
             estimate_flow(views, method, with_least<Flow>(least == own_least(method) ? -1 : least));
         check_withheld(all, withheld, least);
-        EXPECT_TRUE(equal(all.u, withheld.u));
-        EXPECT_TRUE(equal(all.v, withheld.v));
+        expect_same_motion(withheld, all);
         FlowOptions fills = with_least<Flow>(0);
         fills.fill = true;
         fills.speckle = 20;
         const FlowField filled = estimate_flow(views, method, fills);
         fills.min_confidence = least;
         const FlowField both = estimate_flow(views, method, fills);
-        EXPECT_TRUE(equal(filled.u, both.u));
+        expect_same_motion(both, filled);
         check_withheld(filled, both, least);
       }
     }
@@ -86,7 +79,7 @@ TEST(MinConfidence, DisparitiesKeepTheirBits) {
       const DisparityField all = estimate_disparity(frames[0], frames[1], method, with_least<Stereo>(0));
       const DisparityField own = estimate_disparity(frames[0], frames[1], method, with_least<Stereo>(-1));
       check_withheld(all, own, own_least(method));
-      EXPECT_TRUE(equal(all.d, own.d));
+      expect_same(own.d, all.d);
     }
   });
 }

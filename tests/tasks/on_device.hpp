@@ -6,8 +6,9 @@
 #include <string>
 
 #include "parafield/parafield.hpp"
+#include "same.hpp"
 
-/// What the tests of tasks share: the CPU and CUDA as a parameter, and messages of errors.
+/// Shared by the tests of tasks: the device as a parameter, and messages of errors.
 namespace parafield {
 
 class OnDevice : public testing::TestWithParam<const char*> {

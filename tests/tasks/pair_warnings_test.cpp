@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is said to be wrong with a pair.
+// The warnings about a pair.
 #include <vector>
 
 #include "parafield/parafield.hpp"

@@ -9,7 +9,7 @@
 #include "parafield/parafield.hpp"
 #include "tasks/on_device.hpp"
 
-// The range of a frame's values: found in its pixels, and what it does to results.
+// The range of a frame's values: its detection in the pixels, and its effect on results.
 namespace parafield {
 namespace {
 
@@ -247,11 +247,7 @@ TEST_P(RangeOn, IsFoundByEstimatorsInTheirFirstFrames) {
   const FlowField& result = estimator(there[0], there[1]);
   estimator.synchronize();
   const FlowField flow = result.to(Memory::host());
-  for_each_pixel(flow.size(), [&](int x, int y) {
-    ASSERT_EQ(flow.u(x, y), expected.u(x, y)) << x << ", " << y;
-    ASSERT_EQ(flow.v(x, y), expected.v(x, y));
-    ASSERT_EQ(flow.valid(x, y), expected.valid(x, y));
-  });
+  expect_same(flow, expected);
   const FrameBuffer other = texture<std::uint8_t>(0, 255, 0);
   const FrameBuffer other_there = other.to(memory);
   EXPECT_EQ(
@@ -341,7 +337,7 @@ TEST(ValueRange, BoundsWhatLiesFarOutside) {
   const FlowField far = estimate_flow(pair[0], pair[1]);
   for (FrameBuffer& frame : pair) set<float>(frame, 80, 60, 2);
   const FlowField near = estimate_flow(pair[0], pair[1]);
-  for_each_pixel(far.size(), [&](int x, int y) { ASSERT_EQ(far.u(x, y), near.u(x, y)) << x << ", " << y; });
+  expect_same(far, near);
   for (FrameBuffer& frame : pair) set<float>(frame, 80, 60, std::numeric_limits<float>::infinity());
   EXPECT_FALSE(estimate_flow(pair[0], pair[1]).valid(80, 60)) << "infinite values stay missing";
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The variational refinement of every flow method: in calls and streams, with the options of flow, and what
-// it is good for.
+// The variational refinement of every flow method: in calls and streams, with the options of flow, and its
+// effect on errors.
 #include <atomic>
 #include <chrono>
 #include <limits>
@@ -49,15 +49,6 @@ std::string name_of_flow(const FlowMethod& method) {
   return std::visit([](const auto& m) { return described(m); }, method);
 }
 
-void expect_equal_flow(const FlowField& a, const FlowField& b) {
-  for (int y = 0; y < a.size().height; ++y)
-    for (int x = 0; x < a.size().width; ++x) {
-      ASSERT_EQ(a.u(x, y), b.u(x, y)) << x << ", " << y;
-      ASSERT_EQ(a.v(x, y), b.v(x, y)) << x << ", " << y;
-      ASSERT_EQ(a.valid(x, y), b.valid(x, y)) << x << ", " << y;
-      ASSERT_EQ(a.confidence(x, y), b.confidence(x, y)) << x << ", " << y;
-    }
-}
 double mean_change(const FlowField& a, const FlowField& b) {
   double sum = 0;
   for (int y = 0; y < a.size().height; ++y)
@@ -81,11 +72,11 @@ TEST_P(RefinementOfFlow, WithoutWarpsTheOtherParametersChangeNothing) {
   for (std::size_t i = 0; i < plain.size(); ++i) {
     SCOPED_TRACE(name_of_flow(plain[i]));
     const std::vector<Frame> frames(all.begin(), all.begin() + frames_of(plain[i]));
-    expect_equal_flow(solve(frames, plain[i]), solve(frames, others[i]));
+    expect_same(solve(frames, plain[i]), solve(frames, others[i]));
   }
 }
 
-/// The refinement moves the flow, and neither its validity nor its confidence.
+/// The refinement changes the flow, but neither its validity nor its confidence.
 TEST_P(RefinementOfFlow, KeepsValidityAndConfidence) {
   const auto images = moving({41, 33}, 7, 0.6f, -0.4f, 3);
   const std::vector<Frame> all = as_frames(images);
@@ -144,7 +135,7 @@ TEST_P(RefinementOfFlow, PipelinedPushesGiveTheSameFlow) {
     }
     if (const FlowField* flow = ahead.finish()) found.push_back(flow->to(Memory::host()));
     ASSERT_EQ(found.size(), expected.size());
-    for (std::size_t i = 0; i < found.size(); ++i) expect_equal_flow(found[i], expected[i]);
+    for (std::size_t i = 0; i < found.size(); ++i) expect_same(found[i], expected[i]);
   }
 }
 
@@ -236,7 +227,7 @@ TEST_P(RefinementOfFlow, IsCancelled) {
   estimator.reset();
   const FlowField again = estimator(scene.frames[0], scene.frames[1]).to(Memory::host());
   FlowEstimator fresh(estimator.method(), size, {.device = device()});
-  expect_equal_flow(again, fresh(scene.frames[0], scene.frames[1]));
+  expect_same(again, fresh(scene.frames[0], scene.frames[1]));
 }
 
 TEST_P(RefinementOfFlow, RefusesParametersOutOfRange) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What stereo promises, whatever its method.
+// Guarantees of stereo, whatever its method.
 #include <algorithm>
 #include <cmath>
 

@@ -31,7 +31,7 @@ FrameBuffer noisy(const Frame& frame, unsigned seed) {
   return copy;
 }
 
-/// Pairs of a rendered scene with noise. Each pair of `order` is one of the scene's.
+/// Pairs of a rendered scene with noise. `order` lists the scene's pairs to show.
 struct Video {
   Scene scene;
   std::vector<FrameBuffer> left, right;
@@ -102,7 +102,7 @@ TEST_P(StereoVideoOn, ACameraThatMovesSeesAsWell) {
         << i;
 }
 
-/// Nothing is left of another scene: where all pixels change, results are those of calls.
+/// A new scene is independent of the old one: if all pixels change, the results equal those of calls.
 TEST_P(StereoVideoOn, ACutLeavesNoGhosts) {
   const Video video({0, 0, 0, 0});
   const auto dark = [](const FrameBuffer& frame) {
@@ -151,7 +151,7 @@ TEST_P(StereoVideoOn, WritesIntoAnOutputAndTakesAnyFormat) {
     pushed.push(video.left[i], video.right[i], output);
     EXPECT_TRUE(same(output, again.push(video.left[i], video.right[i]))) << i;
   }
-  // Frames of another format begin anew on the CPU. On CUDA gray frames have colors, too.
+  // Frames of another format start over on the CPU. On CUDA gray frames have colors, too.
   const DisparityField& field = pushed.push(colored.frames[0], colored.frames[1]);
   if (device().kind == Device::Kind::cpu) {
     EXPECT_TRUE(same(field, called(colored.frames[0], colored.frames[1])));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// find_tracks: what is checked, and which memory frames may be in.
+// find_tracks: its checks, and the memories that frames may be in.
 #include "guided/tracks_on.hpp"
 #include "noise.hpp"
 #include "tasks/on_device.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Damaged videos of every codec that the program ffmpeg can write. Each is read in a process of its own, which
-// must end by itself: FFmpeg's decoders abort on some damage if they are used in the wrong way.
+// Damaged videos of every codec that the program ffmpeg can write. Each is read in a process of its own,
+// which must end by itself: FFmpeg's decoders abort on some damage if they are used in the wrong way.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,7 +33,7 @@ std::vector<std::string> encoders(const Folder& folder) {
   return names;
 }
 
-/// What an encoder needs beyond its name.
+/// Options that an encoder needs.
 std::string options_of(const std::string& encoder) {
   if (encoder == "dvvideo") return "-s 720x576 -r 25 -pix_fmt yuv420p";
   if (encoder == "dnxhd") return "-s 256x144 -profile:v dnxhr_lb -pix_fmt yuv422p";

@@ -196,22 +196,34 @@ TEST_P(PipelineOn, AResultDoesNotWaitForTheNextFrame) {
   EXPECT_EQ(report.results, 3);
 }
 
+/// The end of a run: the message of its error, the number of results before, and whether it was finished.
+struct Failure {
+  std::string message;
+  int taken = 0;
+  bool finished = false;
+};
+template <class Source>
+Failure failure_of(FlowEstimator& used, Source source) {
+  Failure failure;
+  failure.message = message_of([&] {
+    Pipeline(used).run(
+        source, [&](const VideoFrame&, FlowField&) { ++failure.taken; }, [&] { failure.finished = true; });
+  });
+  return failure;
+}
+
 TEST_P(PipelineOn, AnErrorOfASolveComesBehindTheResultsBefore) {
   FlowEstimator used = estimator(MultiHypothesis{.label_step = 0.125f, .max_labels = 2});
   Frames frames(6);
-  int taken = 0;
-  const std::string message = message_of([&] {
-    Pipeline(used).run(
-        [&](VideoFrame& frame) {
-          const int number = frames.read();  // of the frames, only 3 and later ones move
-          const bool more = frames(frame);
-          frame.frame = frame_number(number < 3 ? 0 : 5 * number);
-          return more;
-        },
-        [&](const VideoFrame&, FlowField&) { ++taken; });
+  const auto [message, taken, finished] = failure_of(used, [&](VideoFrame& frame) {
+    const int number = frames.read();  // only frames from 3 on move
+    const bool more = frames(frame);
+    frame.frame = frame_number(number < 3 ? 0 : 5 * number);
+    return more;
   });
   EXPECT_NE(message.find("max_labels"), std::string::npos) << message;
   EXPECT_EQ(taken, 2);
+  EXPECT_TRUE(finished);
 }
 
 TEST_P(PipelineOn, ASlowSourceIsAwaited) {
@@ -231,15 +243,9 @@ TEST_P(PipelineOn, ASlowSourceIsAwaited) {
 TEST_P(PipelineOn, AnErrorOfTheSourceComesBehindTheResultsBefore) {
   FlowEstimator used = estimator();
   Frames frames(10);
-  int taken = 0;
-  bool finished = false;
-  const std::string message = message_of([&] {
-    Pipeline(used).run(
-        [&](VideoFrame& frame) {
-          if (frames.read() == 6) throw Error(ErrorCode::format, "frame 7 is damaged");
-          return frames(frame);
-        },
-        [&](const VideoFrame&, FlowField&) { ++taken; }, [&] { finished = true; });
+  const auto [message, taken, finished] = failure_of(used, [&](VideoFrame& frame) {
+    if (frames.read() == 6) throw Error(ErrorCode::format, "frame 7 is damaged");
+    return frames(frame);
   });
   EXPECT_EQ(message, "frame 7 is damaged");
   EXPECT_EQ(taken, 5);
@@ -249,16 +255,10 @@ TEST_P(PipelineOn, AnErrorOfTheSourceComesBehindTheResultsBefore) {
 TEST_P(PipelineOn, AnErrorOfTheEstimatorComesBehindTheResultsBefore) {
   FlowEstimator used = estimator();
   Frames frames(10);
-  int taken = 0;
-  bool finished = false;
-  const std::string message = message_of([&] {
-    Pipeline(used).run(
-        [&](VideoFrame& frame) {
-          const bool more = frames(frame);
-          if (frames.read() == 4) frame.frame = FrameBuffer({8, 8}, PixelFormat::gray_u8);
-          return more;
-        },
-        [&](const VideoFrame&, FlowField&) { ++taken; }, [&] { finished = true; });
+  const auto [message, taken, finished] = failure_of(used, [&](VideoFrame& frame) {
+    const bool more = frames(frame);
+    if (frames.read() == 4) frame.frame = FrameBuffer({8, 8}, PixelFormat::gray_u8);
+    return more;
   });
   EXPECT_NE(message.find("8x8"), std::string::npos) << message;
   EXPECT_EQ(taken, 2);

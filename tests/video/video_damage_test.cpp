@@ -49,7 +49,7 @@ TEST(VideoDamage, ACutVideoGivesItsFirstFrames) {
       const std::size_t count = bytes.size() * i / 60 + i % 3;
       write_bytes(cut, {bytes.begin(), bytes.begin() + std::ptrdiff_t(count)});
       const Video video = read_video(cut, {.threads = int(i % 3)});
-      // Only of a stream, which may begin and end anywhere, is it unknown that it was cut.
+      // Only for a stream, which may begin and end anywhere, a cut cannot be detected.
       if (path.ends_with(".ts"))
         EXPECT_TRUE(!video.error.empty() || !video.frames.empty());
       else
@@ -134,6 +134,24 @@ TEST(VideoDamage, DamagedFramesAreSkippedIfAsked) {
     EXPECT_EQ(video.frames.back().index, 11);
     EXPECT_EQ(std::int64_t(video.frames.size()) + skipped, 12);
   }
+}
+
+TEST(VideoDamage, AFilmWithoutASoundFrameEndsWithAnError) {
+  NEEDS_FFMPEG_PROGRAM();
+  const Folder folder;
+  write_video(folder / "a.mkv", scene_frames({64, 48}, 12), {.codec = "ffv1"});
+  const std::string path = folder / "a.mpg";
+  ASSERT_TRUE(ffmpeg("-i " + (folder / "a.mkv").string() + " -c:v mpeg2video -g 100 -f mpeg " + path));
+  auto bytes = bytes_in(path);
+  for (std::size_t i = 0; i + 16 < bytes.size(); ++i)  // the first bytes of all slices
+    if (bytes[i] == 0 && bytes[i + 1] == 0 && bytes[i + 2] == 1 && bytes[i + 3] >= 1 && bytes[i + 3] <= 3)
+      std::fill_n(bytes.begin() + std::ptrdiff_t(i) + 4, 12, std::uint8_t(255));
+  write_bytes(path, bytes);
+  for (const bool skips : {false, true})
+    expect_error(ErrorCode::format,
+                 skips ? "no frame can be read: no frame of it can be decoded"
+                       : "frame 1: no frame of it can be decoded",
+                 [&] { FrameSource(path, {.skip_damaged = skips}); });
 }
 
 TEST(VideoDamage, TheSharedDamagedFilmGivesItsWholeFrames) {

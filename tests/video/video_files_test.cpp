@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Videos that are written and read again: pixels, times, sizes, colors, turns.
+#include <sys/mman.h>
+
 #include <algorithm>
 
 #include "video/videos.hpp"
@@ -34,6 +36,30 @@ TEST(VideoFiles, GiveBackWhatWasWritten) {
         EXPECT_GT(psnr(video.frames[i].frame, frames[i]), color ? 32 : 36) << i;
       }
       std::filesystem::remove(path);
+    }
+}
+
+/// FFmpeg's conversion of pixels reads beyond the rows that it is given.
+TEST(VideoFiles, ReadNothingBeyondTheFrame) {
+  NEEDS_FFMPEG();
+  const Folder folder;
+  for (const PixelFormat format : {PixelFormat::gray_u8, PixelFormat::rgb_u8})
+    for (const Size size : {Size{1280, 720}, Size{127, 65}}) {
+      constexpr std::size_t page = 4096;
+      Frame frame{.width = size.width, .height = size.height, .format = format};
+      frame.pitch = size.width * bytes_per_pixel(format);
+      const std::size_t bytes = std::size_t(frame.pitch) * std::size_t(size.height),
+                        pages = (bytes + page - 1) / page * page;
+      void* const memory =
+          mmap(nullptr, pages + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      ASSERT_NE(memory, MAP_FAILED);
+      ASSERT_EQ(mprotect(static_cast<char*>(memory) + pages, page, PROT_NONE), 0);
+      frame.data = static_cast<char*>(memory) + pages - bytes;
+      const std::string path = folder / "a.mp4";
+      VideoWriter writer(path, size, {});
+      for (int i = 0; i < 2; ++i) writer.write(frame);
+      EXPECT_NO_THROW(writer.finish());
+      munmap(memory, pages + page);
     }
 }
 
@@ -146,7 +172,7 @@ TEST(VideoFiles, RangesAndMatricesOfTheFileHold) {
   EXPECT_NEAR(static_cast<const std::uint16_t*>(gray.frames[0].frame.row(24))[32] / 257.0, 74, 1);
 }
 
-/// Puts a display matrix into an MP4 file: a and b are x' and y' of the stored x, c and d those of y.
+/// Puts a display matrix into an MP4 file: a and b are x' and y' for the stored x, c and d for the stored y.
 void turn_file(const std::filesystem::path& path, int a, int b, int c, int d) {
   std::vector<std::uint8_t> bytes = bytes_in(path);
   const std::string type = "tkhd";
@@ -349,6 +375,23 @@ TEST(VideoFiles, WithoutPermissionAreNamed) {
     expect_error(ErrorCode::file, "", [&] { FrameSource{folder / name}; });
   }
   std::filesystem::permissions(folder / "locked", std::filesystem::perms::all);
+}
+
+/// At most the frames of the encoder's threads are lost, and one frame is there in any case.
+TEST(VideoFiles, ThatEndEarlyHaveTheFramesThatAreEncoded) {
+  NEEDS_FFMPEG();
+  const Folder folder;
+  for (const char* name : {"a.webm", "a.mp4", "a.mkv", "a.avi"})
+    for (const std::size_t count : {1, 12}) {
+      SCOPED_TRACE(std::string(name) + " " + std::to_string(count));
+      VideoWriter writer(folder / name, {160, 120}, {.threads = 2});
+      for (const FrameBuffer& frame : scene_frames({160, 120}, int(count), true)) writer.write(frame);
+      const std::int64_t lost = writer.finish_early();
+      EXPECT_LE(lost, count == 1 ? 0 : 4);
+      const Video video = read_video(folder / name);
+      EXPECT_EQ(video.error, "");
+      EXPECT_EQ(std::int64_t(video.frames.size()) + lost, std::int64_t(count));
+    }
 }
 
 TEST(VideoFiles, ADestructorFinishes) {

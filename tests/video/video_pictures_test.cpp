@@ -3,6 +3,7 @@
 
 #include "core/fail.hpp"
 #include "io/pipe.hpp"
+#include "io/tiff_bytes.hpp"
 #include "parafield/io.hpp"
 #include "video/videos.hpp"
 
@@ -168,6 +169,76 @@ TEST(VideoPictures, DamagedOnesAreSkippedOnlyIfAsked) {
   const std::vector<std::string> none = {files[0], files[3]};
   expect_error(ErrorCode::format, "no picture can be read",
                [&] { FrameSource(none, {.skip_damaged = true}); });
+}
+
+/// A TIFF file of 5 pages of 8 x 6 px. Page 2 is damaged, and page 3 is of a kind that is not supported.
+std::vector<std::uint8_t> damaged_pages() {
+  tiff_bytes::File file;
+  for (const int page : {0, 1, 2, 3, 4})
+    file.add({.width = 8,
+              .height = 6,
+              .compression = page == 1   ? 5
+                             : page == 2 ? 12345
+                                         : 1},
+             [&](int, int, int) { return 10 * page; });
+  return file.bytes();
+}
+
+TEST(VideoPictures, DamagedPagesOfATiffFileAreSkippedOnlyIfAsked) {
+  const Folder folder;
+  const std::string file = folder.with("pages.tif", damaged_pages());
+  try {
+    FrameSource source(file);
+    ASSERT_TRUE(source.next());
+    expect_error(ErrorCode::format, "pages.tif: frame 2: damaged TIFF file", [&] { source.next(); });
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::unsupported) GTEST_SKIP() << error.what();
+    throw;
+  }
+  FrameSource source(file, {.skip_damaged = true});
+  for (const auto& [page, skipped] : std::vector<std::pair<int, int>>{{0, 0}, {3, 2}, {4, 0}}) {
+    const std::optional<VideoFrame> frame = source.next();
+    ASSERT_TRUE(frame);
+    EXPECT_EQ(middle(frame->frame)[0], 10 * page);
+    EXPECT_EQ(frame->index, page);
+    EXPECT_EQ(frame->skipped, skipped);
+    EXPECT_DOUBLE_EQ(frame->time, page / 25.0);
+  }
+  EXPECT_FALSE(source.next());
+  const auto notes = source.take_notes();
+  ASSERT_EQ(notes.size(), 2u);
+  EXPECT_NE(notes[0].find("pages.tif: frame 2: damaged TIFF file: "), std::string::npos) << notes[0];
+  EXPECT_NE(notes[1].find("pages.tif: frame 3: a TIFF file with the compression 12345"), std::string::npos);
+  for (const std::string& note : notes) EXPECT_TRUE(note.ends_with("; it is skipped")) << note;
+}
+
+/// Like a film that was cut off, with the option or without.
+TEST(VideoPictures, ATiffFileWhoseListOfPagesIsDamagedGivesThePagesBefore) {
+  const Folder folder;
+  auto bytes = tiff_bytes::File()
+                   .add({.width = 8, .height = 6}, [](int, int, int) { return 7; })
+                   .add({.width = 8, .height = 6}, [](int, int, int) { return 9; })
+                   .bytes();
+  bytes[bytes.size() - 2] = 0x10;  // where a third page would be
+  const std::string file = folder.with("pages.tif", bytes);
+  for (const bool skips : {false, true}) {
+    std::optional<FrameSource> source;
+    try {
+      source.emplace(file, FrameSourceOptions{.skip_damaged = skips});
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::unsupported) GTEST_SKIP() << error.what();
+      throw;
+    }
+    for (const int value : {7, 9}) EXPECT_EQ(middle(source->next().value().frame)[0], value);
+    expect_error(ErrorCode::format, "frame 3: damaged TIFF file", [&] { source->next(); });
+  }
+  expect_error(ErrorCode::format, "pages.tif: holds more than one frame", [&] { read_frame(file); });
+  tiff_bytes::File none;
+  for (const char* expected : {"none.tif: damaged TIFF file", "none.tif: no frame can be read: "}) {
+    none.add({.width = 8, .height = 6, .compression = 5}, [](int, int, int) { return 1; });
+    expect_error(ErrorCode::format, expected,
+                 [&] { FrameSource(folder.with("none.tif", none.bytes()), {.skip_damaged = true}); });
+  }
 }
 
 TEST(VideoPictures, OfSeveralInputsFollowOneAnother) {

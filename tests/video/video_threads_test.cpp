@@ -5,8 +5,8 @@
 #include "video/videos.hpp"
 
 #ifdef __SANITIZE_THREAD__
-/// FFmpeg is not compiled for the sanitizer, which sees its locks and its frees but not its atomic counters
-/// of references: so what one of its threads frees and another has used looks like a race.
+/// FFmpeg is not compiled for the sanitizer, which sees its locks and frees but not its atomic reference
+/// counters. Memory that one of its threads frees after another has used it therefore looks like a race.
 extern "C" __attribute__((visibility("default"))) const char* __tsan_default_suppressions() {
   return "race:libavutil.so\nrace:libavcodec.so\nrace:libavformat.so\n";
 }

@@ -23,7 +23,7 @@ inline constexpr bool has_ffmpeg = false;
 #endif
 #define NEEDS_FFMPEG() \
   if (!has_ffmpeg) GTEST_SKIP() << "skipped without FFmpeg's libraries"
-/// Skips the test without the program, which some distributions have beside the libraries.
+/// Skips the test without the program ffmpeg, which some distributions package apart from the libraries.
 #define NEEDS_FFMPEG_PROGRAM()                                            \
   if (!has_ffmpeg || std::system("ffmpeg -version >/dev/null 2>&1") != 0) \
   GTEST_SKIP() << "skipped without ffmpeg"

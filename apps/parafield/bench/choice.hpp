@@ -72,7 +72,7 @@ ChosenMethods<Task> chosen_methods(const BenchOptions& options, std::vector<std:
   return chosen;
 }
 
-/// Throws UsageError if no chosen task has one of the named methods, or if a task has none of them.
+/// Throws UsageError if a named method belongs to none of the chosen tasks, or if a task has none of them.
 inline void check_methods(const BenchOptions& options) {
   std::vector<std::string_view> known;
   std::vector<bool> found(options.methods.size());

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -19,7 +20,8 @@ Function* function_of(void* library, const char* name) {
   return reinterpret_cast<Function*>(::dlsym(library, name));
 }
 
-/// Returns "GPU-" and the UUID of a CUDA device, as NVML writes it, or "" if CUDA's driver does not report it.
+/// Returns "GPU-" and the UUID of a CUDA device, as NVML writes it, or "" if CUDA's driver does not report
+/// it.
 std::string gpu_identifier(int index) {
   void* const library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (!library) return {};
@@ -112,8 +114,67 @@ EnergyMeter rapl_meter(const std::string& folder) {
           }};
 }
 
+EnergyMeter hwmon_meter(const std::string& folder) {
+  namespace fs = std::filesystem;
+  /// Files of a sensor: voltage in mV and current in mA.
+  struct Rail {
+    fs::path voltage, current;
+  };
+  std::map<std::string, Rail> rails;  // by label
+  std::error_code error;
+  for (const auto& device : fs::directory_iterator(folder, error))
+    for (const auto& file : fs::directory_iterator(device.path(), error)) {
+      const std::string name = file.path().filename().string();  // in1_label
+      if (!name.starts_with("in") || !name.ends_with("_label")) continue;
+      const std::string number = name.substr(2, name.size() - 8);
+      std::string label;
+      std::ifstream(file.path()) >> label;
+      const Rail rail{device.path() / ("in" + number + "_input"),
+                      device.path() / ("curr" + number + "_input")};
+      if (number_in(rail.voltage) && number_in(rail.current)) rails[label] = rail;
+    }
+  struct Board {
+    std::vector<Rail> rails;
+    std::chrono::steady_clock::time_point last;
+    double watts = 0, joules = 0;
+
+    /// Adds the energy since the last call, at the mean of the power then and now.
+    bool read() {
+      double now = 0;
+      for (const Rail& rail : rails) {
+        const auto millivolts = number_in(rail.voltage), milliamperes = number_in(rail.current);
+        if (!millivolts || !milliamperes) return false;
+        now += *millivolts * *milliamperes * 1e-6;
+      }
+      const auto time = std::chrono::steady_clock::now();
+      if (last.time_since_epoch().count() != 0)
+        joules += (watts + now) / 2 * std::chrono::duration<double>(time - last).count();
+      watts = now, last = time;
+      return true;
+    }
+  };
+  const auto board = std::make_shared<Board>();
+  for (const std::vector<std::string>& labels :
+       {std::vector<std::string>{"VDD_IN"}, {"VDD_GPU_SOC", "VDD_CPU_CV", "VIN_SYS_5V0"}}) {
+    for (const std::string& label : labels)
+      if (rails.count(label)) board->rails.push_back(rails[label]);
+    if (board->rails.size() == labels.size())
+      return {"hwmon", {}, [board]() -> std::optional<double> {
+                if (!board->read()) return {};
+                return board->joules;
+              }};
+    board->rails.clear();
+  }
+  return {{}, folder + " has no sensor of the board's power (VDD_IN)"};
+}
+
 EnergyMeter energy_meter(const Device& device) {
-  return device.kind == Device::Kind::cuda ? nvml_meter(device.index) : rapl_meter("/sys/class/powercap");
+  EnergyMeter meter =
+      device.kind == Device::Kind::cuda ? nvml_meter(device.index) : rapl_meter("/sys/class/powercap");
+  if (meter) return meter;
+  EnergyMeter board = hwmon_meter("/sys/class/hwmon");
+  if (!board) board.missing = meter.missing + "; " + board.missing;
+  return board;
 }
 
 std::optional<Energy> measure_energy(const EnergyMeter& meter, double seconds,

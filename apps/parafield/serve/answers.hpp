@@ -14,11 +14,11 @@
 #include "serve/serve.hpp"
 #include "serve/uploads.hpp"
 
-/// Requests to the server and its answers. If they hold pixels, they are packed: the length of a JSON text (4 bytes,
-/// little-endian), the text, then bytes. In a request, the bytes are its files, back to back, which the JSON
-/// lists as "files": [{"name", "size"}, ...]. In an answer, they are planes, row by row without gaps, which
-/// the JSON lists as "planes": [{"name", "type", "width", "height", "offset"}, ...], where "offset" is a
-/// multiple of 4.
+/// Requests to the server and its answers. If they hold pixels, they are packed: the length of a JSON text (4
+/// bytes, little-endian), the text, then bytes. In a request, the bytes are its files, back to back, which
+/// the JSON lists as "files": [{"name", "size"}, ...]. In an answer, they are planes, row by row without
+/// gaps, which the JSON lists as "planes": [{"name", "type", "width", "height", "offset"}, ...], where
+/// "offset" is a multiple of 4.
 namespace parafield::command {
 
 /// A request with files. It refers to the body, which must outlive it.

@@ -20,7 +20,7 @@ FrameBuffer shown_frame(const Frame& frame) {
 }
 
 void add_frame(PackedAnswer& answer, const FrameBuffer& frame) {
-  const bool is_u8 = bytes_per_pixel(frame.format()) == channels(frame.format());
+  const bool is_u8 = bytes_per_value(frame.format()) == 1;
   const ValueRange range = is_u8 ? ValueRange{0, 255} : find_value_range(std::vector<Frame>{frame});
   Frame ranged = frame;
   ranged.range = range;

@@ -11,7 +11,7 @@
 /// when the request ends.
 namespace parafield::command {
 
-/// Formats of pictures that are accepted, for messages: those of the other commands but EXR, whose library
+/// Formats of pictures that are accepted, for messages: as for the other commands, except EXR, whose library
 /// has no limit of the memory it takes for a damaged file.
 inline constexpr std::string_view served_formats = "PNG, JPEG, TIFF, BMP, WebP, PGM, PPM, PFM, .npy or Y4M";
 

@@ -27,7 +27,8 @@ class StreamJob {
   const std::string name;  ///< of the input, for messages
   const char* const noun;
   PipelineReport report;  ///< complete once run() has returned
-  /// Number of results that exist, the part of them that existed before, and the expected total (0 = unknown).
+  /// Number of results that exist, the part of them that existed before, and the expected total (0 =
+  /// unknown).
   std::atomic<std::int64_t> written = 0, skipped = 0, expected = 0;
   /// Whether the files are complete: the job has not begun to write, or has finished all its outputs.
   std::atomic<bool> whole = true;
@@ -56,8 +57,8 @@ bool say_interrupted(std::int64_t results, const char* noun, bool quiet);
 std::string add_stages(Json& report, const PipelineReport& done, double encode,
                        const char* compute_key = "compute_milliseconds");
 
-/// Returns whether frames may be read as gray if only their brightness counts. A video stores luma separately,
-/// so it is exact; pictures would be rounded when converted.
+/// Returns whether frames may be read as gray if only their brightness counts. A video stores luma
+/// separately, so it is exact; pictures would be rounded when converted.
 bool has_own_luma(const std::string& input);
 
 }  // namespace parafield::command

@@ -49,10 +49,10 @@ constexpr std::array<std::string_view, 3> names_of(Sharpen) { return {"none", "o
 ///
 /// Coarse-to-fine estimation loses objects that move far for their size. Therefore both frames are then also
 /// matched over any distance, forward and backward (FeatureMatching). With `matches` = automatic, matching
-/// first goes down only to a quarter of the size. The flow has missed a seed there if the seed's match comes
-/// back within 1.5 px, is more than 2 px from the flow (8 px of the frame), and costs less than 4 / 5 of what
-/// the flow costs at the best of its nine nearest pixels, and if the flow does not leave the frame. If at
-/// least 1 of 250 seeds are missed, and always with `matches` = always, these steps follow:
+/// is first done only down to a quarter of the size. The flow has missed a seed there if the seed's match
+/// comes back within 1.5 px, is more than 2 px from the flow (8 px of the frame), and costs less than 4 / 5
+/// of what the flow costs at the best of its nine nearest pixels, and if the flow does not leave the frame.
+/// If at least 1 of 250 seeds are missed, and always with `matches` = always, these steps follow:
 ///   6. An ambiguous match takes the flow at its seed, as in repeated structure: one where the flow is a good
 ///      match, too, and the match costs no less than 4 / 5 of it. So does a match that differs by at most 1.5
 ///      px from the flow, and a seed whose match did not pass the check, if the flow is a very good match. A
@@ -105,8 +105,7 @@ struct AdaptiveRidge {
                "and the rest is interpolated, which takes a quarter of the time, apart from matches and "
                "refinement: they still work at every pixel. This needs two frames.");
   PF_PARAMETER(int, iterations, 2, range(1, 100),
-               "Solutions on each level. Each warps the frames by the previous flow. With matches, levels at "
-               "a quarter of the size or less take only one.");
+               "Solutions on each level. Each warps the frames by the previous flow.");
   PF_PARAMETER(int, rounds, 2, range(1, 10),
                "How often the last solution shrinks. On the finest level, each round shrinks the flow toward "
                "the mean of the previous round. Other solutions shrink once, `rounds` times as strongly.");
@@ -179,7 +178,7 @@ inline std::array<Preset<AdaptiveRidge>, 8> presets(const AdaptiveRidge&) {
         {.refinement = {.refine = 3, .refine_sweeps = 12, .refine_back = true, .refine_median = 3}},
         "More refinement, with the flow back, at twice the cost."},
        {"accurate",
-        {.iterations = 10,
+        {.iterations = 6,
          .rounds = 4,
          .window = 0.8f,
          .prefilter = 0.2f,

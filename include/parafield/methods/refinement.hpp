@@ -4,7 +4,7 @@
 
 namespace parafield {
 
-/// What the refinement compares.
+/// Values that the refinement compares.
 enum class RefineData {
   luma,
   color  ///< three channels, with more careful derivatives and a median after each warp
@@ -41,7 +41,7 @@ constexpr std::array<std::string_view, 2> names_of(RefineData) { return {"luma",
 ///   6. Unless `refine_median` is 0: after every `refine_median` warps, and after the last, take a
 ///      color-weighted median at motion boundaries: step 10 of AdaptiveRidge, without the plain median (Sun,
 ///      Roth, Black 2010).
-/// `valid` and `confidence` are those of the flow that is refined.
+/// `valid` and `confidence` stay as they were before the refinement.
 struct VariationalRefinement {
   static constexpr std::string_view name = "refinement";
 

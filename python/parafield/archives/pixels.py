@@ -24,8 +24,8 @@ def pixels_of(frame: Any, color: str) -> Array:
     """The array of a decoded frame, rotated as a viewer shows it.
 
     With `color` "gray" it is the video's own luma, H x W, or H x W x 3 if the video has none. With "rgb" it
-    is H x W x 3. Values are 0 to 255 (uint8), or 0 to 65535 (uint16) for videos with more than 8 bits. Limited
-    range (16 to 235) is stretched to the full range.
+    is H x W x 3. Values are 0 to 255 (uint8), or 0 to 65535 (uint16) for videos with more than 8 bits.
+    Limited range (16 to 235) is stretched to the full range.
     """
     array = _luma(frame) if color == "gray" and _has_luma(frame.format.name) else _rgb(frame)
     turns = round(frame.rotation / 90) % 4

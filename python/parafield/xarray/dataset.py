@@ -56,8 +56,8 @@ def flow(
     `eastward_velocity` and `northward_velocity` on longitudes and latitudes, otherwise `x_velocity` and
     `y_velocity`. They are positive toward larger coordinates, in whichever direction an axis runs.
 
-    stack: three dimensions; any integers or floats. NaN, masked pixels, fill values and values beyond valid_min,
-        valid_max and valid_range have no weight. Its times must rise.
+    stack: three dimensions; any integers or floats. NaN, masked pixels, fill values and values beyond
+        valid_min, valid_max and valid_range have no weight. Its times must rise.
     dim: the dimension of time; by default `time`, or the one that the CF conventions or its name identify.
     core_dims: (y, x); by default the other two, identified in the same way or else in the stack's order.
     method, preset, device, threads, **parameters: as in `parafield.estimate_flow`. For Dask arrays, each call

@@ -47,8 +47,9 @@ class Missing:
 def fill_values(stack: xr.DataArray) -> Missing | None:
     """What is missing in a stack by its attributes and its encoding; None if nothing is.
 
-    xarray decodes a file's fill values to NaN and moves attributes to the encoding, but it compares numbers of
-    other types exactly, and it knows no default fill values, no limits, and `_Unsigned` in one spelling only."""
+    xarray decodes a file's fill values to NaN and moves attributes to the encoding, but it compares numbers
+    of other types exactly, and it knows no default fill values, no limits, and `_Unsigned` in one spelling
+    only."""
     attrs, encoding = stack.attrs, stack.encoding
     stored = np.dtype(encoding.get("dtype", stack.dtype))
     if stack.dtype.kind in "iu" and stored != stack.dtype:
@@ -93,8 +94,8 @@ def fill_values(stack: xr.DataArray) -> Missing | None:
     for i, (number, source) in enumerate(zip(limits, sources)):
         if math.isnan(number):
             continue
-        # By the NetCDF Users' Guide, limits of the unpacked values' type, if that is wider than the stored one,
-        # are limits of the unpacked values. So are all floats for stored integers.
+        # By the NetCDF Users' Guide, limits of the unpacked values' type, if that is wider than the stored
+        # one, are limits of the unpacked values. So are all floats for stored integers.
         rank = _rank(source)
         wide = rank > _rank(stored) and (rank == max(map(_rank, packing), default=0) or stored.kind in "iu")
         unpacked = bool(packing) and rank > 100 and wide

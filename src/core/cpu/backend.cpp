@@ -99,12 +99,14 @@ std::size_t CpuBackend<Set>::free_memory() const {
   return std::min(here, *limit > *held ? *limit - *held : 0);
 }
 
-#ifdef PARAFIELD_DISPATCH
+#if !defined(PARAFIELD_DISPATCH)
+template class CpuBackend<InstructionSet::baseline>;
+#elif defined(__aarch64__)
+template class CpuBackend<InstructionSet::neon>;
+#else
 template class CpuBackend<InstructionSet::v2>;
 template class CpuBackend<InstructionSet::v3>;
 template class CpuBackend<InstructionSet::v4>;
-#else
-template class CpuBackend<InstructionSet::baseline>;
 #endif
 
 }  // namespace parafield

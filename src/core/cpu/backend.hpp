@@ -65,8 +65,8 @@ class CpuBackend {
   void reserve_scratch(std::size_t bytes);
 
   std::size_t free_memory() const;  ///< currently unused memory, bytes
-  /// Largest amount of memory that a solve may plan with: all memory of the machine, bytes, because the system
-  /// can move other memory to swap.
+  /// Largest amount of memory that a solve may plan with: all memory of the machine, bytes, because the
+  /// system can move other memory to swap.
   std::size_t usable_memory() const;
 
   /// Runs the steps of a solve. On CUDA, they are recorded once for each key and then replayed.

@@ -2,7 +2,7 @@
 #include "core/cpu/instruction_set.hpp"
 
 #include <cstdlib>
-#include <initializer_list>
+#include <string>
 #include <string_view>
 
 #include "core/fail.hpp"
@@ -10,14 +10,19 @@
 namespace parafield {
 
 const char* to_string(InstructionSet set) {
-  constexpr const char* names[] = {"baseline", "v2", "v3", "v4"};
+  constexpr const char* names[] = {"baseline", "v2", "v3", "v4", "neon"};
   return names[int(set)];
 }
 
-#ifdef PARAFIELD_DISPATCH
-
 bool is_supported(InstructionSet set) {
   switch (set) {
+#if !defined(PARAFIELD_DISPATCH)
+    case InstructionSet::baseline:
+      return true;
+#elif defined(__aarch64__)
+    case InstructionSet::neon:
+      return true;
+#else
     case InstructionSet::v2:
       return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
     case InstructionSet::v3:
@@ -27,40 +32,29 @@ bool is_supported(InstructionSet set) {
       return is_supported(InstructionSet::v3) && __builtin_cpu_supports("avx512f") &&
              __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
              __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+#endif
     default:
       return false;
   }
 }
 
 InstructionSet instruction_set() {
-  using enum InstructionSet;
   if (const char* forced = std::getenv("PARAFIELD_ISA"); forced && *forced) {
-    for (const InstructionSet set : {v2, v3, v4}) {
-      if (std::string_view(forced) != to_string(set)) continue;
-      if (!is_supported(set))
+    std::string all;
+    for (const InstructionSet set : built_sets) {
+      if (std::string_view(forced) == to_string(set)) {
+        if (is_supported(set)) return set;
         fail(ErrorCode::device, "PARAFIELD_ISA=", forced,
              ": this processor lacks the instructions of x86-64-", forced);
-      return set;
+      }
+      all += std::string(all.empty() ? "" : ", ") + to_string(set);
     }
-    fail(ErrorCode::invalid_argument, "PARAFIELD_ISA=", forced, ": there is v2, v3 and v4");
+    fail(ErrorCode::invalid_argument, "PARAFIELD_ISA=", forced, ": the instruction sets of this build are ",
+         all);
   }
-  for (const InstructionSet set : {v4, v3, v2})
+  for (const InstructionSet set : built_sets)
     if (is_supported(set)) return set;
   fail(ErrorCode::device, "this processor lacks SSE4.2, which parafield needs (x86-64-v2)");
 }
-
-#else
-
-bool is_supported(InstructionSet set) { return set == InstructionSet::baseline; }
-
-InstructionSet instruction_set() {
-  if (const char* forced = std::getenv("PARAFIELD_ISA");
-      forced && *forced && std::string_view(forced) != "baseline")
-    fail(ErrorCode::invalid_argument, "PARAFIELD_ISA=", forced,
-         ": this build has one instruction set, baseline");
-  return InstructionSet::baseline;
-}
-
-#endif
 
 }  // namespace parafield

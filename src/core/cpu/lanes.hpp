@@ -7,6 +7,8 @@
 
 #ifdef __SSE4_1__
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 /// Register-wide vectors, for loops that the compiler does not vectorize well. They are in an unnamed
@@ -57,6 +59,8 @@ typedef __m128i Register;
 PF_INLINE ByteLanes add_saturated(ByteLanes a, ByteLanes b) {
 #ifdef __SSE4_1__
   return (ByteLanes)PF_REGISTER(adds_epu8)((Register)a, (Register)b);
+#elif defined(__aarch64__)
+  return (ByteLanes)vqaddq_u8((uint8x16_t)a, (uint8x16_t)b);
 #else
   const ByteLanes sum = a + b;
   return sum | (ByteLanes)(sum < a);
@@ -68,6 +72,8 @@ PF_INLINE ByteLanes distance(ByteLanes a, ByteLanes b) {
 #ifdef __SSE4_1__
   return (ByteLanes)PF_REGISTER(subs_epu8)((Register)a, (Register)b) |
          (ByteLanes)PF_REGISTER(subs_epu8)((Register)b, (Register)a);
+#elif defined(__aarch64__)
+  return (ByteLanes)vabdq_u8((uint8x16_t)a, (uint8x16_t)b);
 #else
   return a < b ? b - a : a - b;
 #endif
@@ -91,6 +97,9 @@ PF_INLINE ByteLanes bits_of(ByteLanes once, ByteLanes twice) {
            (ByteLanes)PF_REGISTER(shuffle_epi8)((Register)counts, (Register)high);
   };
   return count(once, 1) + count(twice, 2);
+#elif defined(__aarch64__)
+  const ByteLanes of_twice = (ByteLanes)vcntq_u8((uint8x16_t)twice);
+  return (ByteLanes)vcntq_u8((uint8x16_t)once) + of_twice + of_twice;
 #else
   const auto count = [](ByteLanes bytes) {
     const ByteLanes pairs = bytes - (bytes >> 1 & std::uint8_t(0x55));
@@ -114,6 +123,9 @@ PF_INLINE void join_bytes(ByteLanes a, ByteLanes b, Lanes (&joined)[2]) {
 #ifdef __SSE4_1__
   joined[0] = (Lanes)PF_REGISTER(unpacklo_epi8)((Register)a, (Register)b);
   joined[1] = (Lanes)PF_REGISTER(unpackhi_epi8)((Register)a, (Register)b);
+#elif defined(__aarch64__)
+  joined[0] = (Lanes)vzip1q_u8((uint8x16_t)a, (uint8x16_t)b);
+  joined[1] = (Lanes)vzip2q_u8((uint8x16_t)a, (uint8x16_t)b);
 #else
   typedef std::uint16_t Wide __attribute__((vector_size(2 * byte_lanes)));
   const Wide wide = __builtin_convertvector(a, Wide) | __builtin_convertvector(b, Wide) << 8;
@@ -124,6 +136,14 @@ PF_INLINE void join_bytes(ByteLanes a, ByteLanes b, Lanes (&joined)[2]) {
 /// sums = a * low + b * high, in halved order, where each lane of `factors` is low + 256 * high. Values must
 /// be below 128, factors below 256, and sums below 32768.
 PF_INLINE void weighted_sum(ByteLanes a, ByteLanes b, const Lanes (&factors)[2], Lanes (&sums)[2]) {
+#ifdef __aarch64__
+  const uint8x16_t low = vuzp1q_u8((uint8x16_t)factors[0], (uint8x16_t)factors[1]),
+                   high = vuzp2q_u8((uint8x16_t)factors[0], (uint8x16_t)factors[1]);
+  const uint16x8_t first = vmull_u8(vget_low_u8((uint8x16_t)a), vget_low_u8(low)),
+                   second = vmull_high_u8((uint8x16_t)a, low);
+  sums[0] = (Lanes)vmlal_u8(first, vget_low_u8((uint8x16_t)b), vget_low_u8(high));
+  sums[1] = (Lanes)vmlal_high_u8(second, (uint8x16_t)b, high);
+#else
   Lanes values[2];
   join_bytes(a, b, values);
   PF_UNROLL
@@ -134,6 +154,7 @@ PF_INLINE void weighted_sum(ByteLanes a, ByteLanes b, const Lanes (&factors)[2],
     sums[i] = (values[i] & std::uint16_t(255)) * (factors[i] & std::uint16_t(255)) +
               (values[i] >> 8) * (factors[i] >> 8);
 #endif
+#endif
 }
 
 /// Interleaves two vectors, values 0, 2, 4 ... and 1, 3, 5 ..., into one sequence in halved order.
@@ -141,6 +162,9 @@ PF_INLINE void interleave(Lanes even, Lanes odd, Lanes (&both)[2]) {
 #ifdef __SSE4_1__
   both[0] = (Lanes)PF_REGISTER(unpacklo_epi16)((Register)even, (Register)odd);
   both[1] = (Lanes)PF_REGISTER(unpackhi_epi16)((Register)even, (Register)odd);
+#elif defined(__aarch64__)
+  both[0] = (Lanes)vzip1q_u16((uint16x8_t)even, (uint16x8_t)odd);
+  both[1] = (Lanes)vzip2q_u16((uint16x8_t)even, (uint16x8_t)odd);
 #else
   std::uint16_t values[2 * lanes];
   for (int i = 0; i < lanes; ++i) values[2 * i] = even[i], values[2 * i + 1] = odd[i];
@@ -183,6 +207,9 @@ PF_INLINE void take_apart(const Lanes (&both)[2], Lanes& even, Lanes& odd) {
   const Pairs first = (Pairs)both[0], second = (Pairs)both[1];
   even = (Lanes)PF_REGISTER(packus_epi32)((Register)(first & 0xffffu), (Register)(second & 0xffffu));
   odd = (Lanes)PF_REGISTER(packus_epi32)((Register)(first >> 16), (Register)(second >> 16));
+#elif defined(__aarch64__)
+  even = (Lanes)vuzp1q_u16((uint16x8_t)both[0], (uint16x8_t)both[1]);
+  odd = (Lanes)vuzp2q_u16((uint16x8_t)both[0], (uint16x8_t)both[1]);
 #else
   std::uint16_t values[2 * lanes], apart[2][lanes];
   std::memcpy(values, both, sizeof values);
@@ -211,6 +238,10 @@ PF_INLINE void take_channels_apart(const std::uint8_t* pixels, std::uint8_t (&ch
     }
     _mm_storeu_si128(reinterpret_cast<__m128i*>(channels[k]), all);
   }
+#elif defined(__aarch64__)
+  const uint8x16x3_t apart = vld3q_u8(pixels);
+  PF_UNROLL
+  for (int k = 0; k < 3; ++k) vst1q_u8(channels[k], apart.val[k]);
 #else
   for (int i = 0; i < 16; ++i)
     for (int k = 0; k < 3; ++k) channels[k][i] = pixels[3 * i + k];

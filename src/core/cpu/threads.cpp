@@ -20,6 +20,8 @@ namespace {
 void pause_processor() {
 #if defined(__x86_64__)
   _mm_pause();
+#elif defined(__aarch64__)
+  asm volatile("isb");  // waits for tens of cycles, like x86's pause; `yield` does nothing on most cores
 #else
   std::this_thread::yield();
 #endif

@@ -259,7 +259,7 @@ class Cuda {
     const std::size_t difference = first_difference(recorded, values);
     if (difference != std::tuple_size_v<Values>) fail_launch(kernel, difference);
   }
-  /// The values of the launch that a replay checks next. Throws Error(device) unless it is one of the kernel.
+  /// The values of the launch that a replay checks next. Throws Error(device) unless the kernel is the same.
   const void* recorded_values(const void* kernel);
   [[noreturn]] static void fail_launch(const void* kernel, std::size_t difference);
   void begin_replay(Graph& graph);

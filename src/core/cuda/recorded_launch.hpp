@@ -9,11 +9,11 @@
 
 #include "core/backend_interface.hpp"
 
-/// The check of replays (the CMake option PARAFIELD_CHECK_REPLAYS): a replay must launch the kernels that were
-/// recorded, with the same arguments.
+/// The check of replays (the CMake option PARAFIELD_CHECK_REPLAYS): a replay must launch the kernels that
+/// were recorded, with the same arguments.
 namespace parafield {
 
-/// What a kernel was launched with.
+/// Kernel and arguments of a launch.
 struct RecordedLaunch {
   const void* kernel = nullptr;
   std::shared_ptr<const void> values;  ///< a tuple of grid, block, bytes of shared memory, and arguments

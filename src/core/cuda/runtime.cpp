@@ -34,7 +34,7 @@ const Count& counted() {
 /// A pool of CUDA objects. Returned objects are kept for reuse, not destroyed: the program may still be using
 /// the device when they come back, and destroying some kinds waits for the whole device. Thread-safe.
 template <class Thing>
-class Lent {
+class Pool {
  public:
   /// Returns an unused object of that kind, or else a new one from make().
   template <class Make>
@@ -65,12 +65,12 @@ class Lent {
   std::vector<Entry> entries_;
 };
 
-/// The pool of streams or events, whose kind is the device, or of pinned blocks (void*), whose kind is the size
-/// in bytes. It lives until the process ends, because images may be destroyed at exit.
+/// The pool of streams or events, whose kind is the device, or of pinned blocks (void*), whose kind is the
+/// size in bytes. It lives until the process ends, because images may be destroyed at exit.
 template <class Thing>
-Lent<Thing>& lent() {
-  static auto& pool = *new Lent<Thing>;
-  return pool;
+Pool<Thing>& pool_of() {
+  static auto& things = *new Pool<Thing>;
+  return things;
 }
 std::mutex& recording_mutex() {
   static auto& mutex = *new std::mutex;
@@ -80,18 +80,18 @@ thread_local int exclusions = 0;
 
 /// A pooled stream for allocations and copies that belong to no estimator. Its device is the thread's current
 /// one until the end of the scope.
-class LentStream {
+class PooledStream {
  public:
-  explicit LentStream(int device) : current_(device) {
-    stream_ = lent<cudaStream_t>().take(std::size_t(device), [] {
+  explicit PooledStream(int device) : current_(device) {
+    stream_ = pool_of<cudaStream_t>().take(std::size_t(device), [] {
       cudaStream_t stream = nullptr;
       PF_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
       return stream;
     });
   }
-  ~LentStream() { lent<cudaStream_t>().give_back(stream_); }
-  LentStream(const LentStream&) = delete;
-  LentStream& operator=(const LentStream&) = delete;
+  ~PooledStream() { pool_of<cudaStream_t>().give_back(stream_); }
+  PooledStream(const PooledStream&) = delete;
+  PooledStream& operator=(const PooledStream&) = delete;
   operator cudaStream_t() const { return stream_; }
 
  private:
@@ -130,7 +130,7 @@ void require(int device) {
 
 void* allocate(std::size_t bytes, int device) {
   require(device);
-  const LentStream stream(device);
+  const PooledStream stream(device);
   const Exclusive exclusive;
   void* data = nullptr;
   if (cudaMallocAsync(&data, bytes, stream) != cudaSuccess) {
@@ -152,7 +152,7 @@ void* allocate(std::size_t bytes, int device) {
 
 void release(void* data, int device) {
   try {
-    const LentStream stream(device);
+    const PooledStream stream(device);
     const Exclusive exclusive;
     cudaFreeAsync(data, stream);
     cudaStreamSynchronize(stream);
@@ -165,7 +165,7 @@ void* allocate_pinned(std::size_t bytes) {
   // Sizes are rounded up to 4 steps per power of two, so that a returned block fits many images.
   const std::size_t step = std::bit_ceil(larger(bytes, std::size_t(4096))) / 8;
   bytes = (bytes + step - 1) / step * step;
-  void* const data = lent<void*>().take(bytes, [bytes] {
+  void* const data = pool_of<void*>().take(bytes, [bytes] {
     const CurrentDevice current(0);
     const Exclusive exclusive;
     void* made = nullptr;
@@ -176,12 +176,12 @@ void* allocate_pinned(std::size_t bytes) {
   return data;
 }
 
-void release_pinned(void* data) { lent<void*>().give_back(data); }
+void release_pinned(void* data) { pool_of<void*>().give_back(data); }
 
 void copy(int device, void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch,
           std::ptrdiff_t row_bytes, int height) {
   require(device);
-  const LentStream stream(device);
+  const PooledStream stream(device);
   PF_CUDA(cudaMemcpy2DAsync(to, std::size_t(to_pitch), from, std::size_t(from_pitch), std::size_t(row_bytes),
                             std::size_t(height), cudaMemcpyDefault, stream));
   PF_CUDA(cudaStreamSynchronize(stream));
@@ -190,7 +190,7 @@ void copy(int device, void* to, std::ptrdiff_t to_pitch, const void* from, std::
 void wait_for(int device, void* waiting, void* awaited) {
   require(device);
   const CurrentDevice current(device);
-  const cudaEvent_t event = lent<cudaEvent_t>().take(std::size_t(device), [] {
+  const cudaEvent_t event = pool_of<cudaEvent_t>().take(std::size_t(device), [] {
     cudaEvent_t made = nullptr;
     PF_CUDA(cudaEventCreateWithFlags(&made, cudaEventDisableTiming));
     return made;
@@ -199,7 +199,7 @@ void wait_for(int device, void* waiting, void* awaited) {
   // immediately.
   cudaError_t result = cudaEventRecord(event, static_cast<cudaStream_t>(awaited));
   if (result == cudaSuccess) result = cudaStreamWaitEvent(static_cast<cudaStream_t>(waiting), event, 0);
-  lent<cudaEvent_t>().give_back(event);
+  pool_of<cudaEvent_t>().give_back(event);
   PF_CUDA(result);
 }
 

@@ -7,9 +7,9 @@
 
 #include "parafield/device.hpp"
 
-/// What the rest of the library needs from CUDA, in plain C++. runtime.cpp implements it with the CUDA
-/// runtime. In builds without CUDA, absent.cpp does: there are no devices, and functions that need one throw
-/// Error(device).
+/// The functions of CUDA that the rest of the library needs, in plain C++. runtime.cpp implements it with the
+/// CUDA runtime. In builds without CUDA, absent.cpp does: there are no devices, and functions that need one
+/// throw Error(device).
 namespace parafield::cuda {
 
 int device_count();        ///< usable devices; 0 where there is no driver

@@ -206,8 +206,8 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
     if (is_spaced()) enlarge_flow(backend_, flows_[0], result);
   }
 
-  /// What `descend` uses: number of middle frames, iterations per level, spacing of the solutions, and memory
-  /// for normal equations.
+  /// Settings of `descend`: number of middle frames, iterations per level, spacing of the solutions, and
+  /// memory for normal equations.
   struct Pass {
     int frames, iterations, spacing;
     const NormalPlanes& normal;
@@ -232,16 +232,14 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
       const FlowPlanes here = flow_at(level, spaced, result);
       StartingFlow start{flow};
       if (level < coarsest) start = {here, flow};
-      // If matches find large motions, more iterations on coarse levels do not change the finer ones.
-      const int iterations = matched_ && level >= 2 ? 1 : pass.iterations;
-      for (int i = 1; i <= iterations; ++i) {
+      for (int i = 1; i <= pass.iterations; ++i) {
         const TensorOutput tensors{normal, statistics[0], i == 1};
         if (spaced)
           spaced_tensors<Backend>(backend_, frames.frame[0], frames.frame[1], luma, start, grid_weights_,
                                   tensors);
         else
           ridge_tensors<Backend>(backend_, frames, start, weights_, tensors);
-        const bool last = level == 0 && i == iterations;
+        const bool last = level == 0 && i == pass.iterations;
         const int rounds = last ? method_.rounds : 1;
         const Shrinkage shrinkage{method_.shrinkage * (last ? 1 : float(method_.rounds)),
                                   method_.likeness * method_.likeness};

@@ -87,7 +87,8 @@ PF_HD float window_difference(const ColorTest& test, int x, int y, Motion flow) 
   return window_mean(frame0, sum, test.window, x, y, flow);
 }
 
-/// Tests a pixel on CUDA. `flow` becomes the rotation's if only that passes. If neither passes, NaN becomes 0.
+/// Tests a pixel on CUDA. `flow` becomes the rotation's if only that passes. If neither passes, NaN becomes
+/// 0.
 PF_HD bool passes_test(const ColorTest& test, int x, int y, Motion& flow) {
   const auto passes = [&](Motion hypothesis) {
     return window_difference(test, x, y, hypothesis) < test.threshold;

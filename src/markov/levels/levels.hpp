@@ -35,7 +35,7 @@ struct PairUnits {
   }
 };
 
-/// What the units depend on in addition to the pair cost.
+/// Values that the units depend on in addition to the pair cost.
 struct UnitDemands {
   float most_cost = 1e30f;  // highest data cost, or 1e30 if it is not known
   float cost_step = 0;      // data costs are whole multiples of this, if it is not 0

@@ -53,8 +53,8 @@ void sum_rows(const PairUnits& units, const Rows<Value>& from, int y, bool below
   }
 }
 
-/// Stores the sums of `byte_lanes` pixels, from column x0 of row `to_y` on, less their least sums. Sums are in
-/// halved order.
+/// Stores the sums of `byte_lanes` pixels, from column x0 of row `to_y` on, less their least sums. Sums are
+/// in halved order.
 void store_sums(const PairUnits& units, const std::uint16_t* sums, const Lanes (&least)[2],
                 const Rows<std::uint16_t>& to, int to_y, int x0) {
   const Lanes most = Lanes{} + std::uint16_t(smaller(units.most_data, 65535.0f));

@@ -115,7 +115,7 @@ PF_HD float most_difference(DataTerm term) {
   return 1e30f;
 }
 
-/// DataTerm::mix of a pixel's words and those of its match.
+/// DataTerm::mix of a pixel's words and its match's.
 struct MixedDifference {
   static constexpr int planes = 3;
   using Value = std::uint32_t;

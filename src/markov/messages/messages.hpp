@@ -11,7 +11,7 @@ namespace parafield {
 /// Result: labels of least belief and the beliefs around them. If `labels` is empty, nothing is stored.
 struct Beliefs {
   View<Label> labels;
-  CostsAround costs;                   // beliefs, converted to costs; margins are always those of beliefs
+  CostsAround costs;                   // beliefs, converted to costs; margins always come from beliefs
   bool data_costs = false;             // store data costs around the labels instead of beliefs
   int x0 = 0, y0 = 0, x1 = 0, y1 = 0;  // pixels [x0, x1) x [y0, y1) are stored
 };

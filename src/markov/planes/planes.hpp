@@ -39,7 +39,7 @@ void convert_known(Backend& backend, const Frame* frames, const KnownPlanes* to,
 template <class Backend>
 void clean(Backend& backend, const Planes* frames, const View<std::uint8_t>* known, int count);
 
-/// What pixels outside the image are.
+/// Values of pixels outside the image.
 enum class Padding {
   nearest,  ///< the nearest pixel
   outside   ///< each plane's value `outside`

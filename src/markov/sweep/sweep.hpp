@@ -7,9 +7,9 @@ namespace parafield {
 
 constexpr int sweep_chunk = 128;  // sites of a row that the CPU updates together
 
-/// Sites (pixels) that a step updates: all of them (1 color), or those of one color. Sites of one color are
-/// never neighbors. With 4 neighbors there are 2 colors, a checkerboard. With 8 neighbors there are 4 colors:
-/// a color has every second column of every second row.
+/// Sites (pixels) that a step updates: all of them (1 color), or the sites of one color. Sites of one color
+/// are never neighbors. With 4 neighbors there are 2 colors, a checkerboard. With 8 neighbors there are 4
+/// colors: a color has every second column of every second row.
 struct Sites {
   int colors = 1, color = 0;
 

@@ -24,7 +24,7 @@ PF_HD float fit_gaussian(int distance) {
   return weights[distance < 0 ? -distance : distance];
 }
 
-/// What a seed contributes to the fits.
+/// Contribution of a seed to the fits.
 struct FitSeed {
   float weight;  ///< 1 with a match, otherwise 0
   float u, v;

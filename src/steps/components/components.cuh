@@ -41,7 +41,7 @@ struct ComponentTile {
   int label[pixels];  ///< indices within the tile
   unsigned lefts_of_row[height];
 
-  /// What a thread learns about its pixel.
+  /// Findings of a thread about its pixel.
   struct Pixel {
     int x, y, root;  ///< `root`: index within the tile
     bool inside;     ///< whether the pixel is inside the image

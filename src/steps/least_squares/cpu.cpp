@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/cpu/backend.hpp"
 #include "steps/least_squares/least_squares.hpp"
+#include "steps/warp/sample_row.hpp"
 
 // Each thread processes a band of rows, tile by tile. For each row, it computes the products of the
 // derivatives and sums them along the row, and keeps these sums for as many rows as the window has. Their
@@ -85,17 +86,15 @@ PF_HD void products_part(const Tile& tile, int y, int begin, int end, float* __r
   const float *u = tile.in.u.row(y), *v = tile.in.v.row(y);
   const float robust2 = Robust ? tile.p.robust2 : 0, line = float(y);
   if (Robust && !(robust2 > 0)) __builtin_unreachable();  // a branch in the loop would prevent vectorization
-  const float* pixels = frame1.data;
-  const int pitch = int(frame1.stride());
-#pragma GCC ivdep
-  for (int x = begin; x < end; ++x) {
-    const float gx =
-        Interior ? derivative(row[x - 2], row[x - 1], row[x + 1], row[x + 2]) : derivative_at(row, x, width);
-    const float gy = derivative(above2[x], above[x], below[x], below2[x]);
-    const Match match = locate(float(x) + u[x], line + v[x], width, height);
-    const float e = sample(pixels, pitch, width, height, match) - row[x];
-    normal_equations(gx, gy, e, match.inside, u[x], v[x], robust2).store(out + x, stride);
-  }
+  for_samples(
+      frame1.data, int(frame1.stride()), width, height, begin, end, [=](int x) { return float(x) + u[x]; },
+      [=](int x) { return line + v[x]; },
+      [=](int x, float value, bool inside) {
+        const float gx = Interior ? derivative(row[x - 2], row[x - 1], row[x + 1], row[x + 2])
+                                  : derivative_at(row, x, width);
+        const float gy = derivative(above2[x], above[x], below[x], below2[x]);
+        normal_equations(gx, gy, value - row[x], inside, u[x], v[x], robust2).store(out + x, stride);
+      });
 }
 
 /// Computes the products of row y and their sums along the row over each column's window in the tile.
@@ -149,19 +148,18 @@ void solve_row(const Tile& tile, int y) {
   unsigned char* __restrict valid = tile.trust.valid.row(y) + x0;
   float* __restrict confidence = tile.trust.confidence.row(y) + x0;
   const LeastSquares p = tile.p;
-  const float* pixels = tile.frame1.data;
-  const int pitch = int(tile.frame1.stride());
   const float line = float(y), least = tile.trust.least;
-#pragma GCC ivdep
-  for (int x = 0; x < count; ++x) {
-    const float eigenvalue =
-        smaller_eigenvalue(sums[x], sums[stride + x], sums[2 * stride + x]) * p.eigenvalue_unit;
-    const Match match = locate(float(x0 + x) + out_u[x], line + out_v[x], width, height);
-    const float residual = sample(pixels, pitch, width, height, match) - luma[x];
-    const float certainty = confidence_of(eigenvalue, residual, match);
-    confidence[x] = certainty;
-    valid[x] = (certainty >= least) & is_trusted(eigenvalue, residual, match, p);
-  }
+  for_samples(
+      tile.frame1.data, int(tile.frame1.stride()), width, height, 0, count,
+      [=](int x) { return float(x0 + x) + out_u[x]; }, [=](int x) { return line + out_v[x]; },
+      [=](int x, float value, bool inside) {
+        const float eigenvalue =
+            smaller_eigenvalue(sums[x], sums[stride + x], sums[2 * stride + x]) * p.eigenvalue_unit;
+        const float residual = value - luma[x];
+        const float certainty = confidence_of(eigenvalue, residual, inside);
+        confidence[x] = certainty;
+        valid[x] = (certainty >= least) & is_trusted(eigenvalue, residual, inside, p);
+      });
 }
 
 /// Solves the rows of a band in one tile, from top to bottom.

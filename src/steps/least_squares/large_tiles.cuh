@@ -144,11 +144,11 @@ __global__ void __launch_bounds__(Threads, 1024 / Threads)
     for (int j = 0; j < Strip; ++j) {
       const float eigenvalue = smaller_eigenvalue(sums[0][j], sums[1][j], sums[2][j]) * p.eigenvalue_unit;
       const float residual = mixed(neighbors[j], place[j]) - luma[j];
-      const Match match{.inside = place[j].inside};
       if (y + j >= height) continue;
-      const float confidence = confidence_of(eigenvalue, residual, match);
+      const float confidence = confidence_of(eigenvalue, residual, place[j].inside);
       trust.confidence(x, y + j) = confidence;
-      trust.valid(x, y + j) = (confidence >= trust.least) & is_trusted(eigenvalue, residual, match, p);
+      trust.valid(x, y + j) =
+          (confidence >= trust.least) & is_trusted(eigenvalue, residual, place[j].inside, p);
     }
   }
 }

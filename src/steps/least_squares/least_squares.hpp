@@ -100,16 +100,16 @@ PF_HD Motion solve(const NormalEquations& sum, float u, float v, float alpha, in
 }
 
 /// Whether a pixel's flow is valid. `residual`: brightness difference at the match; NaN makes the flow
-/// invalid.
-PF_HD bool is_trusted(float eigenvalue, float residual, const Match& match, const LeastSquares& p) {
-  return (eigenvalue >= p.min_eigenvalue) & (magnitude(residual) <= p.max_residual) & match.inside;
+/// invalid. `inside`: whether the match is inside the frame.
+PF_HD bool is_trusted(float eigenvalue, float residual, bool inside, const LeastSquares& p) {
+  return (eigenvalue >= p.min_eigenvalue) & (magnitude(residual) <= p.max_residual) & inside;
 }
 
 /// Confidence: smaller eigenvalue / (residual^2 + noise variance), for intensities in [0, 1]. Its inverse is
 /// roughly the variance of the pixel's flow. 0 if the match is outside the frame or not finite.
-PF_HD float confidence_of(float eigenvalue, float residual, const Match& match) {
+PF_HD float confidence_of(float eigenvalue, float residual, bool inside) {
   const float unit = residual * (1.0f / 255);
-  const bool known = match.inside & is_finite(unit);
+  const bool known = inside & is_finite(unit);
   return known ? eigenvalue / fma(unit, unit, 1e-5f) : 0.0f;
 }
 

@@ -3,7 +3,7 @@
 #include "core/cuda/kernel.cuh"
 #include "steps/least_squares/least_squares.hpp"
 
-/// What threads read for a solution: frame 0 and the flow at strips of pixels, and matches in frame 1.
+/// Data that threads read for a solution: frame 0 and the flow at strips of pixels, and matches in frame 1.
 namespace parafield {
 namespace {
 

@@ -158,10 +158,9 @@ struct SmallSolution {
     const Place place = place_of<true>(in, float(x) + solution.u, float(y) + solution.v);
     const float residual = mixed(neighbors_at<false>(in, place), place) - in.frame0[at];
     const float eigenvalue = smaller_eigenvalue(sum.xx, sum.xy, sum.yy) * p.eigenvalue_unit;
-    const Match match{.inside = place.inside};
-    const float confidence = confidence_of(eigenvalue, residual, match);
+    const float confidence = confidence_of(eigenvalue, residual, place.inside);
     trust.confidence(x, y) = confidence;
-    trust.valid(x, y) = (confidence >= trust.least) & is_trusted(eigenvalue, residual, match, p);
+    trust.valid(x, y) = (confidence >= trust.least) & is_trusted(eigenvalue, residual, place.inside, p);
   }
 
   /// `follows`: frame 0 may be read before the preceding kernel has ended.

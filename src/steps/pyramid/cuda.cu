@@ -11,9 +11,9 @@
 // shared memory.
 //
 // Lower bound: two gray frames of 1920x1080 with four levels are 4 MB to read and 22 MB to write, which takes
-// an H100 (3.0 TB/s) 9 us. Measured at commit 1a56dc5: 19.9 us, or 45 %, and 6.2 us at 640x480. There, a block
-// of a solve takes 4.5 us: 2.5 to read and convert 1.9 times a tile's pixels, and 1.0, 0.4 and 0.7 for the
-// levels. Larger blocks and flatter tiles are slower.
+// an H100 (3.0 TB/s) 9 us. Measured at commit 1a56dc5: 19.9 us, or 45 %, and 6.2 us at 640x480. There, a
+// block of a solve takes 4.5 us: 2.5 to read and convert 1.9 times a tile's pixels, and 1.0, 0.4 and 0.7 for
+// the levels. Larger blocks and flatter tiles are slower.
 //
 // The next launch begins early, so that its blocks fit next to these blocks and spread evenly over the SMs.
 

@@ -38,7 +38,8 @@ void mark_boundaries(const Sharpening& s, int row) {
   }
 }
 
-/// Whether a median at one of `count` pixels from x on in row y, or at most `sharpen_reach` away, will be taken.
+/// Whether a median at one of `count` pixels from x on in row y, or at most `sharpen_reach` away, will be
+/// taken.
 bool is_sampled(View<const std::uint8_t> boundaries, int x, int count, int y) {
   const int left = larger(x - sharpen_reach, 0) / boundary_cell,
             right = smaller((x + count - 1 + sharpen_reach) / boundary_cell, boundaries.width - 1),

@@ -9,8 +9,8 @@
 // Most pixels are far from boundaries; they are marked and copied, at 24 bytes each. Colors and trust are
 // computed only for blocks that a median may read. Each median is computed by one warp: a lane has two
 // samples, and warps add integers in one instruction. A dozen halvings of the range of values are about 250
-// instructions per warp. On an H100, measured with ncu at 640x480, the medians take 75 us where motion has many
-// boundaries (scene `large`), and the other kernels 5 to 7 us each.
+// instructions per warp. On an H100, measured with ncu at 640x480, the medians take 75 us where motion has
+// many boundaries (scene `large`), and the other kernels 5 to 7 us each.
 namespace parafield {
 namespace {
 

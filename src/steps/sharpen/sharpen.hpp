@@ -20,11 +20,12 @@ struct Sharpening {
 
 /// Takes a weighted median of the flow at motion boundaries, and copies the flow elsewhere. A pixel is at a
 /// boundary if flow changes by more than 0.2 px from the pixel before it to the pixel after it, in x or in y.
-/// The median is taken in cells of 4x4 pixels that contain such a pixel. It covers 7x7 pixels, 3 px apart, and
-/// is rounded to 1/256 px. A pixel's weight is larger the nearer it is, the more similar its color is to the
-/// middle pixel's, and the more similar its color is to its match's. With flow back, the weight is also larger the closer the flow back ends to the pixel. Motion boundaries
-/// thereby move to color boundaries. Weights that decrease with distance and color difference are from Sun,
-/// Roth and Black 2010, "Secrets of optical flow estimation and their principles".
+/// The median is taken in cells of 4x4 pixels that contain such a pixel. It covers 7x7 pixels, 3 px apart,
+/// and is rounded to 1/256 px. A pixel's weight is larger the nearer it is, the more similar its color is to
+/// the middle pixel's, and the more similar its color is to its match's. With flow back, the weight is also
+/// larger the closer the flow back ends to the pixel. Motion boundaries thereby move to color boundaries.
+/// Weights that decrease with distance and color difference are from Sun, Roth and Black 2010, "Secrets of
+/// optical flow estimation and their principles".
 template <class Backend>
 void sharpen_flow(Backend& backend, const Sharpening& sharpening);
 

@@ -33,7 +33,7 @@ struct SlopePlanes {
   View<float> share[2];  ///< mean weight of the cell's edges along x and y: how much of it is smooth
 };
 
-/// What a refinement reads and overwrites. All planes of the images' size have the same pitch.
+/// Data that a refinement reads and overwrites. All planes of the images' size have the same pitch.
 struct RefinementPlanes {
   View<float> edge_x, edge_y;  ///< 0.05..1: alike colors of a pixel and the next along x or y; 0 at the end
   DataPlanes data;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <cstring>
+
 #include "core/cpu/floats.hpp"
 #include "core/workspace.hpp"
-#include "steps/warp/warp.hpp"
+#include "steps/warp/sample_row.hpp"
 
 /// Rows of warped frames on the CPU. In an unnamed namespace, so that each instruction set has its own copy.
 namespace parafield {
@@ -11,15 +13,57 @@ namespace {
 /// Number of columns whose matches are read together.
 constexpr int warp_block = 16;
 
+/// Copies the 4x4 pixels around a match, of which (x, y) is the second in its row and column, to four rows of
+/// memory, to(0) to to(3). Pixels beyond the border repeat the nearest pixel.
+template <class To>
+inline void load_neighbors(const float* pixels, int pitch, int width, int height, int x, int y, To to) {
+  const bool interior = (x >= 1) & (x + 2 < width);
+  PF_UNROLL
+  for (int k = 0; k < 4; ++k) {
+    const float* const from = pixels + clamp(y - 1 + k, 0, height - 1) * pitch;
+    float* const four = to(k);
+    if (interior) {
+      std::memcpy(four, from + x - 1, 4 * sizeof *from);
+    } else {
+      PF_UNROLL
+      for (int j = 0; j < 4; ++j) four[j] = from[clamp(x - 1 + j, 0, width - 1)];
+    }
+  }
+}
+
 /// Row y of a frame warped by `step` times the flow, for the columns from `begin` to `end` - 1.
 inline void warp_pixels(View<const float> frame, FlowRow flow, float step, int y, int begin, int end,
                         float* __restrict out) {
   const int width = frame.width, height = frame.height, pitch = int(frame.stride());
   const float line = float(y);
   const float *const pixels = frame.data, *const u = flow.u, *const v = flow.v;
+  if constexpr (has_gathers) {
 #pragma GCC ivdep
-  for (int x = begin; x < end; ++x)
-    out[x] = warped(pixels, pitch, width, height, fma(step, u[x], float(x)), fma(step, v[x], line));
+    for (int x = begin; x < end; ++x)
+      out[x] = warped(pixels, pitch, width, height, fma(step, u[x], float(x)), fma(step, v[x], line));
+  } else {
+    for (int x0 = begin; x0 < end; x0 += warp_block) {
+      const int count = smaller(warp_block, end - x0);
+      int column[warp_block], row[warp_block], inside[warp_block];
+      float share_x[warp_block], share_y[warp_block], values[4][4 * warp_block];
+#pragma GCC ivdep
+      for (int i = 0; i < count; ++i) {
+        const Match match =
+            locate(fma(step, u[x0 + i], float(x0 + i)), fma(step, v[x0 + i], line), width, height);
+        column[i] = match.x, row[i] = match.y, inside[i] = match.inside;
+        share_x[i] = match.share_x, share_y[i] = match.share_y;
+      }
+      for (int i = 0; i < count; ++i)
+        load_neighbors(pixels, pitch, width, height, column[i], row[i],
+                       [&](int k) { return values[k] + 4 * i; });
+#pragma GCC ivdep
+      for (int i = 0; i < count; ++i) {
+        const float value = mixed_cubic(values[0] + 4 * i, 4 * warp_block, cubic_shares(share_x[i]),
+                                        cubic_shares(share_y[i]));
+        out[x0 + i] = inside[i] ? value : __builtin_nanf("");
+      }
+    }
+  }
 }
 
 #ifdef PF_HAS_FLOATS

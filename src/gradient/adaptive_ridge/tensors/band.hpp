@@ -3,8 +3,8 @@
 #include "core/cpu/backend.hpp"
 #include "gradient/adaptive_ridge/tensors/tensors.hpp"
 
-/// Bands of normal equations on the CPU. They are in an unnamed namespace because each instruction set has its
-/// own copy.
+/// Bands of normal equations on the CPU. They are in an unnamed namespace because each instruction set has
+/// its own copy.
 namespace parafield {
 namespace {
 
@@ -33,8 +33,8 @@ struct CellBand {
   /// For each column, the flow that its cell's sums are relative to. `which`: u or v.
   float* near(int which) const { return row(RidgeRows::near + which); }
 
-  /// Stores the normal equations of row y, columns `begin` to `end` - 1, from the sums over their windows, and
-  /// adds their solutions to the cells' sums.
+  /// Stores the normal equations of row y, columns `begin` to `end` - 1, from the sums over their windows,
+  /// and adds their solutions to the cells' sums.
   void solve_sums(const float* const (&sums)[Products::count], int y, int begin, int end) const {
     const float *const u = flow.u.row(y), *const v = flow.v.row(y), *const u0 = near(0), *const v0 = near(1);
     const NormalRow normal = out.normal.row(y);
@@ -49,8 +49,8 @@ struct CellBand {
     }
   }
 
-  /// Computes rows of cells. solve(y, end) solves some rows of pixels from y on, before `end`, with solve_sums,
-  /// and returns their number.
+  /// Computes rows of cells. solve(y, end) solves some rows of pixels from y on, before `end`, with
+  /// solve_sums, and returns their number.
   template <class Solve>
   void for_cells(RowRange rows, Solve solve) const {
     for (int cell = rows.begin; cell < rows.end; ++cell) {

@@ -55,7 +55,7 @@ PF_HD bool is_hidden(const FlowPlanes& flow, const FlowPlanes& back, int x, int 
                    flow.u.height, x, y);
 }
 
-/// What take_visible does for one seed.
+/// take_visible for one seed.
 PF_HD void take_visible_seed(FlowPlanes flow, FlowPlanes back, const Matches& matches, int column, int row) {
   const int x = matches.grid.x(column), y = matches.grid.y(row);
   matches.set(column, row, flow.at(x, y));

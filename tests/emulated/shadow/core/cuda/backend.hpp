@@ -78,7 +78,7 @@ inline unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(va
 /// a + b, rounded down.
 inline float __fadd_rd(float a, float b) {
   const double sum =
-      double(a) + double(b);  // exact for the sums of kernels: few bits between their exponents
+      double(a) + double(b);  // exact for the sums in kernels, whose terms have similar exponents
   const float nearest = float(sum);
   return double(nearest) > sum ? std::nextafterf(nearest, -INFINITY) : nearest;
 }

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: MIT
+# Toolchain for 64-bit ARM: the distribution's cross compiler, libraries in the folder PARAFIELD_ARM_ROOT, and
+# QEMU, which runs the tests. scripts/arm prepares them.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
+set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES PARAFIELD_ARM_ROOT)
+set(CMAKE_SYSROOT ${PARAFIELD_ARM_ROOT})
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static -L ${PARAFIELD_ARM_ROOT})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+set(ENV{PKG_CONFIG_SYSROOT_DIR} ${PARAFIELD_ARM_ROOT})
+set(ENV{PKG_CONFIG_LIBDIR}
+  ${PARAFIELD_ARM_ROOT}/usr/lib/aarch64-linux-gnu/pkgconfig:${PARAFIELD_ARM_ROOT}/usr/share/pkgconfig)
