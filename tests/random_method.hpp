@@ -55,6 +55,9 @@ Method restrained(Method method) {
     method.max_labels = method.tracking.max_features;
   }
   if constexpr (LabelMethod<Method>) {
+    if constexpr (requires { method.surfaces.slant; })
+      if (method.energy.smoothness.smoothness == SmoothnessModel::quadratic)
+        method.surfaces.slant = Slant::none;  // an error otherwise
     if constexpr (requires { method.sweeps; }) method.sweeps = std::min(method.sweeps, 5);
     if constexpr (requires { method.t_max; }) method.t_min = std::min(method.t_min, method.t_max);
     if constexpr (requires { method.energy.disparities; })

@@ -254,7 +254,7 @@ void add_stereo(App& program) {
   options.add_to(command);
   command.leave_out_of_help({"--min-confidence", "--weight", "--aggregation-sigma", "--presmooth",
                              "--edge-floor", "--neighbors", "--right-view", "--color-median", "--valid-only",
-                             "--repeat", "--noise", "--uniqueness", "--blocks", "--block-overlap",
+                             "--repeat", "--noise", "--slant", "--uniqueness", "--blocks", "--block-overlap",
                              "--memory-limit"});
   command.examples({"stereo left.png right.png -o disparity.pfm --color disparity.png",
                     "stereo left*.png right*.png --preset fast -o disparity%04d.pfm",

@@ -64,7 +64,10 @@ class BlockPropagation {
 
  private:
   static LevelIterations iterations_of(const PropagationPlan& plan, Size image) {
-    return {levels_of(plan.levels, image), plan.iterations, plan.finest_iterations};
+    int finest_fitted = 1;
+    while (finest_fitted <= coarsest_sloped && !plan.fits(finest_fitted)) ++finest_fitted;
+    return {levels_of(plan.levels, image), plan.iterations, plan.finest_iterations,
+            plan.fits(finest_fitted) ? finest_fitted : 0};
   }
 
   /// MiB of the messages and data costs of a block.

@@ -3,6 +3,7 @@
 
 #include "core/arithmetic.hpp"
 #include "core/fail.hpp"
+#include "markov/slopes/slopes.hpp"
 #include "parafield/methods/label_solvers.hpp"
 
 namespace parafield {
@@ -128,7 +129,11 @@ int LevelIterations::reach() const {
   // Each iteration reaches one pixel of its level farther. A data cost of the coarsest level is a sum over a
   // square with 2^(levels - 1) px on each side.
   std::int64_t px = finest + (std::int64_t(1) << (levels - 1));
-  for (int k = 1; k < levels; ++k) px += std::int64_t(coarse) << k;
+  for (int k = 1; k < levels; ++k) {
+    const bool fits = finest_fitted > 0 && k >= finest_fitted && k <= coarsest_sloped;
+    const std::int64_t solves = fits && k >= last_solved_twice ? 2 : 1;
+    px += solves * (coarse + (fits ? slope_radius + 1 : 0)) << k;
+  }
   return int(px);
 }
 

@@ -39,9 +39,10 @@ struct BlockGrid {
 /// Iterations of belief propagation on the levels of an image.
 struct LevelIterations {
   int levels = 1, coarse = 0, finest = 0;
+  int finest_fitted = 0;  // finest level that planes are fitted to (slopes.hpp); 0 = none
 
   /// Distance up to which a pixel's data cost can change the result, px: how far the messages of all levels
-  /// travel.
+  /// travel, and the windows of planes reach.
   int reach() const;
 };
 

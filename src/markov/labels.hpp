@@ -70,6 +70,7 @@ struct EdgeWeights {
   View<float> forward[4];
   View<float> flatness;  // 1 where there is no texture, which makes belief propagation smooth more; empty: 0
   View<float> used[2];   // weights that belief propagation uses to the right and down; empty without flatness
+  View<const std::uint32_t> color = {};  // color words (see mix.hpp), for the slopes of belief propagation
 
   /// Weight of the edge from (x, y) to its neighbor k, which must lie inside the image.
   PF_HD float weight(int x, int y, int k) const {

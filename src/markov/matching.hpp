@@ -50,6 +50,7 @@ class MatchingSolver : public SolverBase<MatchingSolver<Backend>> {
       plan.has_flatness = flattens();
       plan.stores_costs = stores_costs();
       plan.reads_data_costs = grid_.ny == 1;
+      if (grid_.ny == 1) plan.edges = CoarseEdges::kept;
       beliefs_.emplace(backend, workspace, grid_, pair_, size, plan);
       if (grid_.ny == 1 || uniqueness_ > 0) costs_.margin = workspace.image<float>(size);
       if (beliefs_->blocks().size() > 1 && reports_ && stores_costs())
@@ -146,6 +147,7 @@ class MatchingSolver : public SolverBase<MatchingSolver<Backend>> {
       for (int j = 0; j < 2; ++j) edges.forward[j] = part_of(edges_.forward[j], block.x, block.y, size);
       for (int j = 0; j < 2; ++j) edges.used[j] = part_of(edges_.used[j], block.x, block.y, size);
       edges.flatness = part_of(edges_.flatness, block.x, block.y, size);
+      if (follows_slopes()) edges.color = part_of(frames_.color_words(first), block.x, block.y, size);
       const auto solve = [&]<class Data>(const Data& data) {
         const Energy<Data> energy{size.width, size.height, grid_, pair_, edges, data};
         constexpr bool can_report = !std::is_same_v<Data, MixedCosts>;
@@ -215,13 +217,14 @@ class MatchingSolver : public SolverBase<MatchingSolver<Backend>> {
     };
     return {.cost = cost_,
             .edges = uses_edges(),
-            .words = options.colors,
+            .words = options.colors || follows_slopes(),
             .noise = noise_of(method),
             .columns = furthest(grid_.x0, grid_.nx),
             .rows = grid_.ny > 1 ? furthest(grid_.y0, grid_.ny) : 0};
   }
   static int magnitude_of(int value) { return value < 0 ? -value : value; }
   bool propagates() const { return optimizer_.kind == Optimizer::Kind::belief_propagation; }
+  bool follows_slopes() const { return optimizer_.propagation.slant != Slant::none; }
   bool is_winner() const { return optimizer_.kind == Optimizer::Kind::winner_takes_all; }
   bool mixes() const { return cost_.data == DataTerm::mix; }
   /// Whether areas without texture get special treatment.

@@ -57,10 +57,15 @@ Optimizer optimizer_of(const Annealing<E>& method) {
 }
 template <class E>
 Optimizer optimizer_of(const BeliefPropagation<E>& method) {
-  return {.kind = Optimizer::Kind::belief_propagation,
-          .propagation = {method.levels, method.iterations,
-                          method.finest_iterations < 0 ? method.iterations : method.finest_iterations,
-                          method.precision, method.blocks, method.block_overlap, method.memory_limit}};
+  PropagationPlan plan{method.levels,
+                       method.iterations,
+                       method.finest_iterations < 0 ? method.iterations : method.finest_iterations,
+                       method.precision,
+                       method.blocks,
+                       method.block_overlap,
+                       method.memory_limit};
+  if constexpr (requires { method.surfaces.slant; }) plan.slant = method.surfaces.slant;
+  return {.kind = Optimizer::Kind::belief_propagation, .propagation = plan};
 }
 
 /// Smoothness as a pair cost.

@@ -3,6 +3,7 @@
 #include "markov/propagation_cases.hpp"
 #include "markov/reading.hpp"
 #include "oracle/surfaces.hpp"
+#include "textures.hpp"
 
 namespace parafield {
 namespace {
@@ -298,6 +299,59 @@ class BeliefOracle : public OnDevice {
     EXPECT_GT(refined_, pixels_ / 4);
   }
 
+  /// Compares slanted surfaces: quality's energy, a pair of textured planes. Errors of floats decide whether
+  /// some samples belong to a plane, so that a few labels differ.
+  void expect_slanted(Slant slant, Precision precision) {
+    int even_labels = 0;  // labels that are the same without slopes
+    for (unsigned seed = 1; seed <= 4; ++seed) {
+      Case<StereoEnergy> c{{}, {90 + int(seed), 61}, seed};
+      c.method.energy.checks = {};
+      c.method.energy.sub_pixel = false;
+      c.method.energy.disparities = 34;
+      c.method.surfaces.slant = slant;
+      c.method.precision = precision;
+      c.method.uniqueness = 0;
+      RandomPair pair(c.size, seed, true, 0);
+      const Texture texture(seed);
+      const auto paint = [&](FloatFrame& frame, bool right) {
+        for (int y = 0; y < c.size.height; ++y)
+          for (int x = 0; x < c.size.width; ++x) {
+            const double slope = 0.25, start = 3 + 0.12 * y;
+            const double at = right ? (x + start) / (1 - slope) : x;
+            for (int i = 0; i < 3; ++i)
+              frame(x, y, i) = float(110 + 10 * i + 0.1 * (texture(0.7 * at + 9 * i, 0.7 * y) - 127));
+          }
+      };
+      paint(pair.frame0, false), paint(pair.frame1, true);
+      const oracle::LabelEnergy energy = energy_of(c, pair);
+      const oracle::Compared compared(pair.frame0, 0, true);
+      oracle::Slanted slanted{slant == Slant::all, c.method.energy.smoothness, {}};
+      for (std::size_t i = 0; i < 3; ++i)
+        slanted.color[i] = oracle::tabulate(c.size, [&](int x, int y) {
+          return std::floor(std::clamp(compared.color[i](x, y), 0.0, 255.0) + 0.5);
+        });
+      std::optional<oracle::Units> units;
+      if (precision == Precision::fast) units = units_of(c, energy);
+      const oracle::BeliefPropagation expected(energy, c.method.levels, c.method.iterations,
+                                               c.method.finest_iterations, units, slanted),
+          even(energy, c.method.levels, c.method.iterations, c.method.finest_iterations, units);
+      const oracle::Labels labels = labels_of(solve<Stereo>(c, pair), c.method.energy);
+      const auto is_least = [&](const std::vector<double>& beliefs, int label) {
+        return beliefs[std::size_t(label)] <= *std::min_element(beliefs.begin(), beliefs.end()) + 1e-5;
+      };
+      for (int y = 0; y < c.size.height; ++y)
+        for (int x = 0; x < c.size.width; ++x) {
+          const int label = labels[std::size_t(y) * c.size.width + x];
+          ++pixels_, others_ += !is_least(expected.beliefs(x, y), label);
+          even_labels += is_least(even.beliefs(x, y), label);
+        }
+    }
+    std::printf("slanted: %d of %d labels are not the oracle's, %d not those without slopes\n", others_,
+                pixels_, pixels_ - even_labels);
+    EXPECT_LE(others_, pixels_ / 100);
+    EXPECT_LE(even_labels, 0.97 * pixels_);
+  }
+
   void report(const char* what) const {
     std::printf("%s: %d of %d labels are not the oracle's; their beliefs lie at most %.3g above the least\n",
                 what, others_, pixels_, furthest_);
@@ -318,6 +372,10 @@ TEST_P(BeliefOracle, RoundingOfDisplacementsIsBounded) { expect_near<Flow>(flow_
 
 TEST_P(BeliefOracle, AgreesForDisparitiesInBlocks) { expect_blocks<Stereo>(stereo_cases()); }
 TEST_P(BeliefOracle, AgreesForDisplacementsInBlocks) { expect_blocks<Flow>(flow_cases()); }
+
+TEST_P(BeliefOracle, AgreesForSlantedSurfaces) { expect_slanted(Slant::coarse, Precision::exact); }
+TEST_P(BeliefOracle, AgreesForSlantedSurfacesOnAllLevels) { expect_slanted(Slant::all, Precision::exact); }
+TEST_P(BeliefOracle, AgreesForSlantedSurfacesInUnits) { expect_slanted(Slant::all, Precision::fast); }
 
 TEST_P(BeliefOracle, AgreesForSubPixelDisparities) {
   expect_refined_disparities(Precision::exact, 1e-3);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Belief propagation's refined disparities on slanted planes have no steps.
+// Belief propagation's refined disparities on slanted planes have no steps, folds are not flattened, and smoothness
+// follows slanted surfaces with little texture.
 #include <array>
 #include <cmath>
+#include <random>
 
 #include "parafield/parafield.hpp"
 #include "support.hpp"
@@ -86,6 +88,98 @@ TEST_P(SlantedPlanes, HaveNoStepsInFiles) {
   expect_no_steps(
       read_frame(folder / "s_slant_l.png"), read_frame(folder / "s_slant_r.png"),
       [&](int x, int y) { return double(truth.d(x, y)); }, "s_slant");
+}
+
+/// A noisy pair whose disparities are truth(x, y), which must change by less than a pixel per pixel.
+template <class Truth>
+struct SurfacePair {
+  static constexpr Size size{240, 160};
+  Image<std::uint8_t> left{size}, right{size};
+
+  /// `texture(x, y)`: what the surface looks like, 0 on average. `noise`: standard deviation.
+  template <class Look>
+  SurfacePair(Truth truth, Look texture, double noise, unsigned seed) {
+    std::mt19937 random(seed);
+    const auto gray = [&](double x, double y) {
+      double sum = 128.5 + texture(x, y);
+      for (int i = 0; i < 12; ++i) sum += noise * (random() / 4294967296.0 - 0.5);
+      return std::uint8_t(std::clamp(sum, 0.0, 255.0));
+    };
+    for (int y = 0; y < size.height; ++y)
+      for (int x = 0; x < size.width; ++x) {
+        double at = x;  // column of the left image that shows the same point
+        for (int i = 0; i < 60; ++i) at = x + truth(at, y);
+        left(x, y) = gray(x, y);
+        right(x, y) = gray(at, y);
+      }
+  }
+  /// Shares of the pixels seen in both images whose disparities are off by more than `most`.
+  double wrong(const BeliefPropagation<StereoEnergy>& method, const Device& device, Truth truth,
+               double most) const {
+    const auto frame = [](const Image<std::uint8_t>& image) {
+      const View<const std::uint8_t> view = image.view();
+      return Frame{view.data, view.width, view.height, view.pitch};
+    };
+    const DisparityField found = estimate_disparity(frame(left), frame(right), method, {.device = device});
+    int wrong = 0, all = 0;
+    for (int y = 0; y < size.height; ++y)
+      for (int x = 0; x < size.width; ++x)
+        if (const double d = truth(x, y); x - d >= 0) ++all, wrong += std::abs(found.d(x, y) - d) > most;
+    return double(wrong) / all;
+  }
+};
+
+/// Without slopes, the smoothness makes steps of surfaces such as a floor with little texture.
+TEST_P(SlantedPlanes, AreFollowedWithLittleTexture) {
+  double even = 0, sloped = 0;
+  unsigned seed = 20;
+  for (const SlantedPlane& plane : {SlantedPlane{6, 0.02, 0.25}, {8, 0, 0.3}, {8, 0.02, 0.2}}) {
+    const Texture texture(++seed);
+    const auto faint = [&](double x, double y) {
+      double sum = 0;
+      for (const auto& [scale, contrast] : {std::pair{1.5, 0.008}, {0.4, 0.012}, {0.12, 0.016}})
+        sum += contrast * (texture(scale * x, scale * y) - 127.5);
+      return sum;
+    };
+    const SurfacePair<SlantedPlane> pair(plane, faint, 0.5, seed);
+    BeliefPropagation<StereoEnergy> method;
+    method.energy.disparities = 64;
+    sloped += pair.wrong(method, device(), plane, 1) / 3;
+    method.surfaces.slant = Slant::none;
+    even += pair.wrong(method, device(), plane, 1) / 3;
+  }
+  std::printf("slants with little texture: %.2f %% off by more than 1 px, without slopes %.2f %%\n",
+              100 * sloped, 100 * even);
+  EXPECT_LT(sloped, 0.6 * even);
+}
+
+/// A draped sheet and a sphere.
+TEST_P(SlantedPlanes, DoNotFlattenCurvedSurfaces) {
+  BeliefPropagation<StereoEnergy> method;
+  method.energy.disparities = 48;
+  const auto folds = [](double x, double y) {
+    return 20 + 2.5 * std::sin(6.283 / 90 * x + 0.8 * std::sin(y / 60)) + 1.2 * std::sin(y / 33 + x / 90);
+  };
+  const auto narrow_folds = [](double x, double y) { return 20 + 1.5 * std::sin(6.283 / 45 * x) + 0.02 * y; };
+  const auto sphere = [](double x, double y) {
+    const double inside = 1 - ((x - 120) * (x - 120) + (y - 80) * (y - 80)) / (90.0 * 90.0);
+    return 12 + 14 * std::sqrt(std::max(inside, 0.2));
+  };
+  const auto expect_curved = [&](auto truth, unsigned seed, const char* what) {
+    const Texture texture(seed);
+    const auto look = [&](double x, double y) { return 0.6 * (texture(x, y) - 127.5); };
+    const SurfacePair<decltype(truth)> pair(truth, look, 1, seed);
+    const double refined = pair.wrong(method, device(), truth, 0.5);
+    BeliefPropagation<StereoEnergy> whole = method;
+    whole.energy.sub_pixel = false;
+    const double unrefined = pair.wrong(whole, device(), truth, 0.5);
+    std::printf("%s: %.2f %% off by more than 0.5 px, as whole disparities %.2f %%\n", what, 100 * refined,
+                100 * unrefined);
+    EXPECT_LT(refined, unrefined) << what;
+  };
+  expect_curved(folds, 31, "folds");
+  expect_curved(narrow_folds, 32, "narrow folds");
+  expect_curved(sphere, 33, "sphere");
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, SlantedPlanes, every_device(), device_name);

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "label_fields.hpp"
+#include "slopes.hpp"
 
 namespace parafield::oracle {
 
@@ -51,6 +52,14 @@ struct Units {
   }
 };
 
+/// Slanted surfaces: planes are fitted to the labels of levels 4 to 2, or 1, and messages follow their slopes.
+/// For linear smoothness of disparities.
+struct Slanted {
+  bool on_all_levels = false;
+  Smoothness smoothness;
+  std::array<Grid, 3> color;  ///< bytes of the frame's colors
+};
+
 /// Hierarchical min-sum belief propagation (Grauer-Gray sections 3 and 4). Each pixel keeps the messages that
 /// it has received from its neighbors: left, up, right, down.
 class BeliefPropagation {
@@ -58,30 +67,29 @@ class BeliefPropagation {
   /// `on_finest`: iterations on the finest level, -1 = `iterations`. `units`: for Precision::fast; beliefs
   /// are then in units.
   BeliefPropagation(const LabelEnergy& energy, int levels, int iterations, int on_finest = -1,
-                    std::optional<Units> units = {})
-      : energy_(energy), units_(std::move(units)) {
+                    std::optional<Units> units = {}, std::optional<Slanted> slanted = {})
+      : energy_(energy), units_(std::move(units)), slanted_(std::move(slanted)) {
     for (const Value& a : energy.values)
       for (const Value& b : energy.values) pairs_.push_back(energy.pair(a, b));
     levels_.push_back(finest());
     while (int(levels_.size()) < levels && longest(coarser(levels_.back().size)) >= 2)
       levels_.push_back(summed(levels_.back()));
     for (std::size_t k = levels_.size(); k-- > 0;) {
-      if (k + 1 < levels_.size()) receive_from_blocks(levels_[k], levels_[k + 1]);
       const int count = k == 0 && on_finest >= 0 ? on_finest : iterations;
-      for (int i = 0; i < count; ++i) send(levels_[k], i % 2);
+      const bool fits = slanted_ && k <= 4 && k >= (slanted_->on_all_levels ? 1 : 2);
+      for (int solve = fits && k >= 2 ? 0 : 1; solve < 2; ++solve) {
+        levels_[k].received = empty(levels_[k].size).received;
+        if (k + 1 < levels_.size()) receive_from_blocks(levels_[k], levels_[k + 1]);
+        for (int i = 0; i < count; ++i) send(levels_[k], i % 2);
+        if (fits) follow_slopes(int(k), solve == 0 ? int(k) : int(k) - 1);
+      }
     }
   }
 
   int levels() const { return int(levels_.size()); }
 
   /// Belief of each label: its data cost plus the received messages.
-  std::vector<double> beliefs(int x, int y) const {
-    const Level& level = levels_[0];
-    std::vector<double> sums = level.data[level.index(x, y)];
-    for (const auto& received : level.received)
-      for (std::size_t l = 0; l < sums.size(); ++l) sums[l] += received[level.index(x, y)][l];
-    return sums;
-  }
+  std::vector<double> beliefs(int x, int y) const { return beliefs(levels_[0], x, y); }
 
  private:
   using Costs = std::vector<double>;  // of each label
@@ -89,35 +97,90 @@ class BeliefPropagation {
 
   struct Level {
     Size size;
-    std::vector<Costs> data, received[4];
-    Grid right, down;   // weights of the edges to the right and down
-    Grid flat;          // flatness
-    double growth = 1;  // factor of a weight between flat pixels
+    std::vector<Costs> data;
+    std::array<std::vector<Costs>, 4> received;
+    Grid right, down;            // weights of the edges to the right and down
+    Grid flat;                   // flatness
+    double growth = 1;           // factor of a weight between flat pixels
+    Grid rise_right, rise_down;  // by how many labels surfaces rise to the right and down
+    std::array<Grid, 3> color;   // of slanted surfaces
 
     std::size_t index(int x, int y) const { return std::size_t(y) * size.width + x; }
+    double along(const Grid& to_right, const Grid& to_down, int x, int y, int k) const {
+      return k == 0   ? to_right(x - 1, y)
+             : k == 1 ? to_down(x, y - 1)
+             : k == 2 ? to_right(x, y)
+                      : to_down(x, y);
+    }
     double weight(int x, int y, int k) const {
-      const double plain = k == 0   ? right(x - 1, y)
-                           : k == 1 ? down(x, y - 1)
-                           : k == 2 ? right(x, y)
-                                    : down(x, y);
       const double both = std::min(flat(x, y), flat(x + to_neighbor[k].x, y + to_neighbor[k].y));
-      return plain * (1 + (growth - 1) * both);
+      return along(right, down, x, y, k) * (1 + (growth - 1) * both);
+    }
+    double rise(int x, int y, int k) const {
+      return (k < 2 ? -1 : 1) * along(rise_right, rise_down, x, y, k);
     }
   };
 
+  Costs beliefs(const Level& level, int x, int y) const {
+    std::vector<double> sums = level.data[level.index(x, y)];
+    for (const auto& received : level.received)
+      for (std::size_t l = 0; l < sums.size(); ++l) sums[l] += received[level.index(x, y)][l];
+    return sums;
+  }
+
+  /// Fits planes to the labels of level k; level `to`, the same or the next finer one, follows their slopes.
+  void follow_slopes(int k, int to) {
+    const Level& level = levels_[std::size_t(k)];
+    SlopeLevel slopes;
+    slopes.level = k, slopes.color = level.color;
+    slopes.d = slopes.trust = Grid(level.size);
+    for (int y = 0; y < level.size.height; ++y)
+      for (int x = 0; x < level.size.width; ++x) {
+        Costs costs = beliefs(level, x, y);
+        for (double& cost : costs) cost /= units_ ? units_->per_cost : 1;
+        const auto best = std::size_t(std::min_element(costs.begin(), costs.end()) - costs.begin());
+        double offset = 0, rest = std::numeric_limits<double>::infinity();
+        if (best > 0 && best + 1 < costs.size()) {
+          const double before = costs[best - 1] - costs[best], after = costs[best + 1] - costs[best];
+          if (std::max(before, after) > 0) offset = (before - after) / std::max(before, after) / 2;
+        }
+        for (std::size_t l = 0; l < costs.size(); ++l)
+          if (l + 1 < best || l > best + 1) rest = std::min(rest, costs[l]);
+        slopes.d(x, y) = double(best) + (std::abs(offset) < 0.08 ? 0 : offset);
+        slopes.trust(x, y) = std::clamp((rest - costs[best]) / (0.5 * (1 << k)), 0.1, 1.0);
+      }
+    slopes.fit();
+    Level& target = levels_[std::size_t(to)];
+    const auto rise = [&](const Grid& slope, int x, int y, int nx, int ny) {
+      const int shift = k - to;
+      return SlopeLevel::rise(slope(x >> shift, y >> shift), slope(nx >> shift, ny >> shift), to, shift == 1);
+    };
+    for (int y = 0; y < target.size.height; ++y)
+      for (int x = 0; x < target.size.width; ++x) {
+        if (x + 1 < target.size.width) target.rise_right(x, y) = rise(slopes.slope_x, x, y, x + 1, y);
+        if (y + 1 < target.size.height) target.rise_down(x, y) = rise(slopes.slope_y, x, y, x, y + 1);
+      }
+  }
+
+  /// Whether labels are disparities.
+  bool keeps_edges() const {
+    return std::all_of(energy_.values.begin(), energy_.values.end(), [](Value v) { return v.y == 0; });
+  }
   static Size coarser(Size size) { return {(size.width + 1) / 2, (size.height + 1) / 2}; }
   static int longest(Size size) { return std::max(size.width, size.height); }
 
   Level empty(Size size) const {
     const std::vector<Costs> none(std::size_t(size.width) * size.height,
                                   Costs(std::size_t(energy_.labels()), 0.0));
-    return {size, none, {none, none, none, none}, Grid(size), Grid(size), Grid(size)};
+    return {size,       none, {none, none, none, none}, Grid(size), Grid(size), Grid(size), 1, Grid(size),
+            Grid(size), {}};
   }
 
   Level finest() const {
     Level level = empty(energy_.size);
     if (!energy_.flat.values.empty()) level.flat = energy_.flat;
     level.growth = 2;
+    if (slanted_) level.color = slanted_->color;
     for (int y = 0; y < level.size.height; ++y)
       for (int x = 0; x < level.size.width; ++x) {
         Costs& costs = level.data[level.index(x, y)];
@@ -130,7 +193,8 @@ class BeliefPropagation {
   }
 
   /// Coarser level: data costs are sums over 2 x 2 pixels; an edge's weight is the mean of the one or two
-  /// fine edges across their border; flatness is the least, and counts 1.5 times as much, up to 8.
+  /// fine edges across their border, for disparities after each has taken the least of itself and the edges
+  /// before and after it; flatness is the least, and counts 1.5 times as much, up to 8.
   Level summed(const Level& fine) const {
     Level level = empty(coarser(fine.size));
     level.growth = std::min(1.5 * fine.growth, 8.0);
@@ -145,18 +209,35 @@ class BeliefPropagation {
           for (std::size_t l = 0; l < costs.size(); ++l) costs[l] += fine.data[fine.index(fx, fy)][l];
         });
         if (units_) units_->round_data(costs, false);
+        if (slanted_)
+          for (std::size_t i = 0; i < 3; ++i) {
+            if (x == 0 && y == 0) level.color[i] = Grid(level.size);
+            double sum = 0;
+            for (int j = 0; j < 4; ++j)
+              sum += fine.color[i](std::min(2 * x + j % 2, fine.size.width - 1),
+                                   std::min(2 * y + j / 2, fine.size.height - 1));
+            level.color[i](x, y) = std::floor((sum + 2) / 4);
+          }
         level.flat(x, y) = 1;
         for_each_inside({{0, 0}, {1, 0}, {0, 1}, {1, 1}}, [&](int fx, int fy) {
           level.flat(x, y) = std::min(level.flat(x, y), fine.flat(fx, fy));
         });
-        const auto mean = [&](std::initializer_list<Value> pixels, const Grid& weights) {
+        const auto mean = [&](std::initializer_list<Value> pixels, const Grid& weights, Value along) {
           double sum = 0;
           int count = 0;
-          for_each_inside(pixels, [&](int fx, int fy) { sum += weights(fx, fy), ++count; });
+          for_each_inside(pixels, [&](int fx, int fy) {
+            double least = weights(fx, fy);
+            for (const int step : {-1, 1}) {
+              const int px = fx + step * along.x, py = fy + step * along.y;
+              if (keeps_edges() && inside(fine.size, px + along.x, py + along.y))
+                least = std::min(least, weights(px, py));
+            }
+            sum += least, ++count;
+          });
           return sum / count;
         };
-        if (x + 1 < level.size.width) level.right(x, y) = mean({{1, 0}, {1, 1}}, fine.right);
-        if (y + 1 < level.size.height) level.down(x, y) = mean({{0, 1}, {1, 1}}, fine.down);
+        if (x + 1 < level.size.width) level.right(x, y) = mean({{1, 0}, {1, 1}}, fine.right, {1, 0});
+        if (y + 1 < level.size.height) level.down(x, y) = mean({{0, 1}, {1, 1}}, fine.down, {0, 1});
       }
     return level;
   }
@@ -164,7 +245,7 @@ class BeliefPropagation {
   static void receive_from_blocks(Level& fine, const Level& coarse) {
     for (int y = 0; y < fine.size.height; ++y)
       for (int x = 0; x < fine.size.width; ++x)
-        for (int k = 0; k < 4; ++k)
+        for (std::size_t k = 0; k < 4; ++k)
           fine.received[k][fine.index(x, y)] = coarse.received[k][coarse.index(x / 2, y / 2)];
   }
 
@@ -175,21 +256,36 @@ class BeliefPropagation {
           const int nx = x + to_neighbor[k].x, ny = y + to_neighbor[k].y;
           if (!inside(level.size, nx, ny)) continue;
           Costs sum = level.data[level.index(x, y)];
-          for (int from = 0; from < 4; ++from)
-            for (std::size_t l = 0; l < sum.size() && from != k; ++l)
+          for (std::size_t from = 0; from < 4; ++from)
+            for (std::size_t l = 0; l < sum.size() && from != std::size_t(k); ++l)
               sum[l] += level.received[from][level.index(x, y)][l];
-          level.received[(k + 2) % 4][level.index(nx, ny)] = message(sum, level.weight(x, y, k));
+          level.received[std::size_t((k + 2) % 4)][level.index(nx, ny)] =
+              message(sum, level.weight(x, y, k), level.rise(x, y, k));
         }
   }
 
-  Costs message(const Costs& sum, double weight) const {
+  Costs message(const Costs& sum, double weight, double rise) const {
     Costs result(sum.size(), std::numeric_limits<double>::infinity());
     for (std::size_t l = 0; l < sum.size(); ++l)
       for (std::size_t other = 0; other < sum.size(); ++other)
-        result[l] = std::min(result[l], sum[other] + pair(weight, l, other));
+        result[l] = std::min(result[l], sum[other] + (rise == 0 ? pair(weight, l, other)
+                                                                : rising_pair(weight, l, other, rise)));
     const double least = *std::min_element(result.begin(), result.end());
     for (double& cost : result) cost -= least;
     return result;
+  }
+
+  /// Cost of two labels whose difference is compared with a rise. In units, the part of the rise between two
+  /// labels is rounded.
+  double rising_pair(double weight, std::size_t l, std::size_t other, double rise) const {
+    const auto rounded = [&](double value) { return units_ ? std::floor(value + 0.5) : value; };
+    const double slope = rounded(weight * (units_ ? units_->slope : slanted_->smoothness.beta));
+    const double most = rounded(
+        weight * (units_ ? units_->limit
+                         : double(slanted_->smoothness.beta) * slanted_->smoothness.smoothness_truncation));
+    const double whole = std::floor(rise), part = rounded((rise - whole) * slope);
+    const double apart = double(l) - double(other) - whole;
+    return std::min(apart > 0 ? slope * apart - part : part - slope * apart, most);
   }
 
   double pair(double weight, std::size_t l, std::size_t other) const {
@@ -199,6 +295,7 @@ class BeliefPropagation {
 
   const LabelEnergy& energy_;
   const std::optional<Units> units_;
+  const std::optional<Slanted> slanted_;
   std::vector<double> pairs_;  // pair costs of all labels
   std::vector<Level> levels_;
 };

@@ -42,7 +42,8 @@ struct Surfaces {
   Grid d, trust, luma;
   Grid value, slope_x, slope_y;
 
-  /// Weighted least squares over 7x7 samples, 4 px apart. The slopes' squares have the weight 4.
+  /// Weighted least squares over 7x7 samples, 4 px apart. The slopes' squares have the weight 4. Where the
+  /// samples in the middle are clearly off the plane, it moves onto them.
   void fit() {
     value = slope_x = slope_y = Grid(d.size);
     for (int y = 0; y < d.size.height; ++y)
@@ -82,6 +83,7 @@ struct Surfaces {
     };
     std::vector<Sample> samples;
     double weights = 0, mx = 0, my = 0, md = 0;
+    double of_middle = 0, middle_x = 0, middle_y = 0, middle_d = 0;  // of the 3x3 samples in the middle
     for (int j = -3; j <= 3; ++j)
       for (int i = -3; i <= 3; ++i) {
         const int sx = x + 2 * i, sy = y + 2 * j;
@@ -91,6 +93,9 @@ struct Surfaces {
         const double weight = trust(sx, sy) * std::max(1 - std::abs(luma(sx, sy) - luma(x, y)) / 30, 0.02);
         samples.push_back({weight, 4.0 * i, 4.0 * j, difference});
         weights += weight, mx += weight * 4 * i, my += weight * 4 * j, md += weight * difference;
+        if (std::abs(i) > 1 || std::abs(j) > 1) continue;
+        of_middle += weight, middle_d += weight * difference;
+        middle_x += weight * 4 * i, middle_y += weight * 4 * j;
       }
     mx /= weights, my /= weights, md /= weights;
     double cxx = 4, cyy = 4, cxy = 0, cxd = 0, cyd = 0;
@@ -103,6 +108,16 @@ struct Surfaces {
     slope_x(x, y) = (cxd * cyy - cyd * cxy) / det;
     slope_y(x, y) = (cyd * cxx - cxd * cxy) / det;
     value(x, y) = d(x, y) + md - slope_x(x, y) * mx - slope_y(x, y) * my;
+    // A curved surface: the samples in the middle are off the plane.
+    const double off = of_middle > 0
+                           ? (middle_d - slope_x(x, y) * middle_x - slope_y(x, y) * middle_y) / of_middle -
+                                 (value(x, y) - d(x, y))
+                           : 0;
+    const auto ramp = [](double at, double low, double high) {
+      return std::clamp((at - low) / (high - low), 0.0, 1.0);
+    };
+    value(x, y) +=
+        off * ramp(std::abs(off), 0.35, 0.5) * ramp(weights, 3, 6) * ramp(of_middle / weights, 0.12, 0.16);
   }
 };
 

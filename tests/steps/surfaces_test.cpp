@@ -33,7 +33,10 @@ struct SurfaceInput {
     for (int y = 0; y < size.height; ++y)
       for (int x = 0; x < size.width; ++x) {
         const bool near = (x / 20 + y / 15) % 2 == 1;
-        const double plane = near ? 12 + 0.1 * x - 0.05 * y : 4 + 0.02 * x;
+        const bool folded = y >= 200;
+        const double plane = folded ? 20 + 1.5 * std::sin(x * 6.283 / 45)
+                             : near ? 12 + 0.1 * x - 0.05 * y
+                                    : 4 + 0.02 * x;
         whole.view()(x, y) = float(std::round(plane) + (random() % 20 ? 0 : int(random() % 9) - 4));
         valid.view()(x, y) = random() % 8 ? 1 : 0;
         const unsigned gray = (near ? 100 : 120) + random() % 8;

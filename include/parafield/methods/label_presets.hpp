@@ -29,6 +29,7 @@ Method paper_parameters() {
     paper.finest_iterations = -1;
     paper.uniqueness = 0;
     paper.precision = Precision::exact;
+    paper.surfaces = {};
   }
   return paper;
 }
@@ -108,15 +109,19 @@ inline std::array<Preset<BeliefPropagation<StereoEnergy>>, 4> presets(
     const BeliefPropagation<StereoEnergy>&) {
   using Method = BeliefPropagation<StereoEnergy>;
   Method fast, accurate;
+  fast.energy.smoothness.beta = 0.8f;
+  fast.levels = 7;
+  fast.surfaces.slant = Slant::none;
   fast.iterations = 2;
   fast.finest_iterations = 0;
   fast.energy.checks.right_view = RightView::projected;
   fast.energy.checks.color_median = 0;
-  accurate.iterations = accurate.finest_iterations = 8;
+  accurate.iterations = accurate.finest_iterations = 6;
+  accurate.surfaces.slant = Slant::all;
   accurate.precision = Precision::exact;
   return {{{"quality", Method{}, "Best for most pairs: several data terms, checks and filling."},
            {"fast", fast, "No messages at full resolution, and only the left image is solved."},
-           {"accurate", accurate, "Twice the iterations, and 32-bit messages."},
+           {"accurate", accurate, "More iterations, slanted surfaces on all levels, 32-bit messages."},
            {"paper", paper_parameters<Method>(), "The paper's model."}}};
 }
 

@@ -148,6 +148,28 @@ struct Annealing {
   }
 };
 
+/// Levels of belief propagation whose smoothness follows the slopes of surfaces.
+enum class Slant {
+  none,
+  coarse,  ///< all levels but the finest
+  all
+};
+constexpr std::array<std::string_view, 3> names_of(Slant) { return {"none", "coarse", "all"}; }
+
+/// Parameters of belief propagation for surfaces that are slanted. Displacements have none.
+template <class EnergyType>
+struct SlantedSurfaces {
+  static detail::Descriptions<> described_fields(detail::Rank<0>, const void*);
+};
+template <>
+struct SlantedSurfaces<StereoEnergy> {
+  PF_PARAMETER(Slant, slant, Slant::none,
+               "Levels whose smoothness follows slanted surfaces. Planes are fitted to a coarse level's "
+               "disparities; the next finer level then compares a disparity with the neighbor's continued "
+               "along the plane. coarse: all levels but the finest. all: also the finest, which takes "
+               "longer.");
+};
+
 /// Hierarchical min-sum belief propagation for energies with 4 neighbors. An iteration updates the messages
 /// sent by one color of a checkerboard. The coarsest level starts without messages. Each pixel of a finer
 /// level starts with the messages that its 2x2 block received as one pixel of the coarser level. Levels too
@@ -175,6 +197,7 @@ struct BeliefPropagation {
   PF_PARAMETER(int, finest_iterations, is_stereo ? 3 : 0, range(-1, 10000),
                "Finest level's iterations, -1 = as many. With 0, its pixels read the messages of the next "
                "level, which takes much less time and memory.");
+  PF_PARAMETERS_OF(SlantedSurfaces<Energy>, surfaces, default_surfaces());
   PF_PARAMETER(Precision, precision, Precision::fast,
                "Precision of messages. exact: 32-bit floats. fast: 16-bit integers, in about half the time. "
                "Use fast with truncated smoothness: without truncation, if beta times the number of labels "
@@ -197,6 +220,10 @@ struct BeliefPropagation {
   void check_together() const {
     if (const int neighbors = energy.smoothness.neighbors; neighbors != 4)
       detail::fail_parameter(name, "neighbors", detail::text_of(neighbors), "4");
+    if constexpr (is_stereo)
+      if (surfaces.slant != Slant::none && energy.smoothness.smoothness == SmoothnessModel::quadratic)
+        detail::fail_parameter(name, "slant", detail::text_of(surfaces.slant),
+                               "none with quadratic smoothness");
   }
 
   /// The energy of Grauer-Gray's sections 3 to 6.
@@ -208,6 +235,12 @@ struct BeliefPropagation {
   }
 
  private:
+  static constexpr SlantedSurfaces<Energy> default_surfaces() {
+    if constexpr (is_stereo)
+      return {.slant = Slant::coarse};
+    else
+      return {};
+  }
   static constexpr Energy default_energy() {
     if constexpr (is_stereo) {
       return accurate_disparities();

@@ -44,6 +44,8 @@ struct UnitDemands {
 template <class Value>
 PairUnits pair_units(const PairCost& pair, LabelGrid grid, const UnitDemands& demands);
 
+constexpr int most_shift = 8;  // labels, highest rise of an edge
+
 /// Level of belief propagation. An edge stores the message that was last sent over it: an iteration reads the
 /// messages that one color of the checkerboard has received, and overwrites them in place with the messages
 /// that it sends. A level that has a finer one has a second set of edges for its last iteration, so that the
@@ -58,6 +60,17 @@ struct PropagationLevel {
   } edges[2] = {};
   float most_data = 1e30f;  // no data cost is higher
   LevelWeights weights = {};
+  /// By how many labels a surface rises from a pixel to its neighbor on the right (0) and below (1), at most
+  /// `most_shift`: smoothness compares a label with the neighbor's less the rise. Empty = 0.
+  View<float> rise[2] = {};
+
+  /// Rise of the edge from pixel (x, y) to its neighbor k. Beyond the border, it is arbitrary.
+  PF_HD float rise_at(int k, int x, int y) const {
+    const View<float>& plane = rise[k & 1];
+    const Offset to = is_forward(k) ? Offset{0, 0} : neighbor_offset(k);
+    const float value = plane(larger(x + to.x, 0), larger(y + to.y, 0));
+    return is_forward(k) ? value : -value;
+  }
 };
 
 /// Number of values in a level's arrays.

@@ -55,7 +55,7 @@ void send_in_bands(Cpu& cpu, const PairUnits& units, const Rows<Value>& rows, co
     ReceivedRoom<Value> room = room_behind(rows, scratch);
     // Pass i of row y: an iteration or, after the last one, the beliefs of the pixels that did not just send.
     const auto pass = [&](int i, int y) {
-      if (i == n) return read_row(units, rows, n & 1, beliefs, y, scratch);
+      if (i == n) return read_row(units, rows, iterations.last_set(), n & 1, beliefs, y, scratch);
       send_row(units, rows, coarser, iterations[i], i == n - 1 ? beliefs : Beliefs{}, y, scratch, room);
     };
     const int band = begin + part, y0 = begin_of(band), y1 = begin_of(band + 1);
@@ -148,7 +148,7 @@ void send_messages(Backend& cpu, const PairUnits& units, const PropagationLevel<
   if (!reads) return;
   cpu.few_rows(level.height, [&](RowRange part, void* memory) {
     for (int y = part.begin; y < part.end; ++y)
-      read_row(units, rows, 1 - (turn & 1), beliefs, y, static_cast<Value*>(memory));
+      read_row(units, rows, iterations.last_set(), 1 - (turn & 1), beliefs, y, static_cast<Value*>(memory));
   });
 }
 

@@ -20,7 +20,8 @@ __device__ OwnPixel own_pixel(int width, int height, int lanes, int color) {
   return {width, height, color, pixel, int(threadIdx.x) % lanes};
 }
 
-template <class Value, int PerLane, bool Rows>
+/// `Rises`: whether the level has rises.
+template <class Value, int PerLane, bool Rows, bool Rises>
 __global__ void __launch_bounds__(threads)
     send_kernel(PairUnits units, Packing packing, int warp_words, PropagationLevel<Value> level,
                 PropagationLevel<Value> coarser, Iteration iteration, Beliefs beliefs) {
@@ -49,7 +50,7 @@ __global__ void __launch_bounds__(threads)
     PF_UNROLL
     for (int k = 0; k < 4; ++k) in[k].clear();
   }
-  __shared__ alignas(16) Value staged[sizeof(Value) == 2 && !Rows ? threads * PerLane : 8];
+  __shared__ alignas(16) Value staged[Rises || (sizeof(Value) == 2 && !Rows) ? threads * PerLane : 8];
   if (beliefs.labels) read_any(sum_of(data, in), data, own, packing, units, beliefs, staged);
 
   const bool has_neighbor[4] = {x > 0, y > 0, x + 1 < level.width, y + 1 < level.height};
@@ -77,6 +78,8 @@ __global__ void __launch_bounds__(threads)
     lower_labels(in, lane, packing.lanes, costs);
   }
   finish(in, least, costs);
+  if constexpr (Rises)
+    follow_rises(in, level, x, y, lane, units.grid.nx, costs, staged + (int(threadIdx.x) - lane) * PerLane);
   if (!inside || !has_values) return;
   if (iteration.last) find_edges(level, 1, x, y, packing.values, edges);
   PF_UNROLL
@@ -86,7 +89,8 @@ __global__ void __launch_bounds__(threads)
 
 template <class Value, int PerLane>
 __global__ void __launch_bounds__(threads)
-    read_kernel(PairUnits units, Packing packing, PropagationLevel<Value> level, int color, Beliefs beliefs) {
+    read_kernel(PairUnits units, Packing packing, PropagationLevel<Value> level, int set, int color,
+                Beliefs beliefs) {
   begin_kernel();
   const OwnPixel own = own_pixel(level.width, level.height, packing.lanes, color);
   const auto [x, y, lane, inside] = own;
@@ -94,7 +98,7 @@ __global__ void __launch_bounds__(threads)
   LaneValues<Value, PerLane> data;
   LaneMessages<Value, PerLane> in;
   Value* edges[4];
-  find_edges(level, 0, x, y, packing.values, edges);
+  find_edges(level, set, x, y, packing.values, edges);
   data.fill_without_labels();
   PF_UNROLL
   for (int k = 0; k < 4; ++k) in[k].clear();
@@ -175,26 +179,32 @@ void send(Cuda& cuda, const PairUnits& units, const PropagationLevel<Value>& lev
   with_packing<Value>(packing, [&]<int PerLane, bool Rows>() {
     const int warp_words = shared_words<Value, PerLane, Rows>(packing, units.grid.ny);
     const std::size_t bytes = 4 * std::size_t(threads / 32) * std::size_t(warp_words);
-    launch_shared(cuda, send_kernel<Value, PerLane, Rows>, dim3(blocks_for(pixels, threads / packing.lanes)),
-                  dim3(threads), bytes, units, packing, warp_words, level, coarser, iteration, beliefs);
+    const auto launch = [&]<bool Rises>() {
+      launch_shared(cuda, send_kernel<Value, PerLane, Rows, Rises>,
+                    dim3(blocks_for(pixels, threads / packing.lanes)), dim3(threads), bytes, units, packing,
+                    warp_words, level, coarser, iteration, beliefs);
+    };
+    if constexpr (!Rows)
+      if (level.rise[0]) return launch.template operator()<true>();
+    launch.template operator()<false>();
   });
 }
 
-/// Reads the beliefs of the pixels of a color. The messages that they have received must be in the level's
-/// first set of edges.
+/// Reads the beliefs of the pixels of a color. `set`: the set of edges with the messages that they have
+/// received.
 template <class Value>
-void read(Cuda& cuda, const PairUnits& units, const PropagationLevel<Value>& level, int color,
+void read(Cuda& cuda, const PairUnits& units, const PropagationLevel<Value>& level, int set, int color,
           const Beliefs& beliefs) {
   const Packing packing = packing_of<Value>(units);
   const int pixels = pixels_of_color(level.width, level.height);
   if (packing.per_lane == 0) {
     const int count = long_threads(units.grid);
     return cuda.launch(read_long_kernel<Value>, dim3(unsigned(pixels)), dim3(unsigned(count)),
-                       8 * std::size_t(count), units, packing.values, level, color, beliefs);
+                       8 * std::size_t(count), units, packing.values, level, set, color, beliefs);
   }
   with_packing<Value>(packing, [&]<int PerLane, bool Rows>() {
     cuda.launch(read_kernel<Value, PerLane>, dim3(blocks_for(pixels, threads / packing.lanes)), dim3(threads),
-                0, units, packing, level, color, beliefs);
+                0, units, packing, level, set, color, beliefs);
   });
 }
 
@@ -216,7 +226,7 @@ void send_messages(Backend& cuda, const PairUnits& units, const PropagationLevel
                    const Beliefs& beliefs) {
   const bool reads = beliefs.labels && (iterations.each || turn == iterations.count - 1);
   send(cuda, units, level, coarser, iterations[turn], reads ? beliefs : Beliefs{});
-  if (reads) read(cuda, units, level, 1 - (turn & 1), beliefs);
+  if (reads) read(cuda, units, level, iterations.last_set(), 1 - (turn & 1), beliefs);
 }
 
 template <class Backend, class Data, class Value>

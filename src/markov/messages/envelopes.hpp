@@ -17,21 +17,28 @@ struct EdgeCosts {
   float unrounded[N];  // slope, for quadratic costs
 };
 
+/// Loads what `plane` holds of the edges to neighbor k in all columns from a chunk's first pixel on; 0 for
+/// edges that leave the image.
+template <int N>
+void load_edges(const View<float>& plane, int k, int y, int first, int i0, float (&values)[2 * N]) {
+  const Offset to = neighbor_offset(k);
+  const int begin = 2 * i0 + first + (is_forward(k) ? 0 : to.x);
+  const float* const row = plane.row(clamp(is_forward(k) ? y : y + to.y, 0, plane.height - 1));
+  const int inside = smaller(2 * N, plane.width - begin);
+  for (int i = larger(-begin, 0); i < inside; ++i) values[i] = row[begin + i];
+  for (int i = larger(inside, 0); i < 2 * N; ++i) values[i] = 0;
+  if (begin < 0) values[0] = 0;
+}
+
 /// Finds the pair costs of a chunk's edges to neighbor k.
 template <class Value, int N>
 void find_edge_costs(const PropagationLevel<Value>& level, const PairUnits& units, int k, int y, int first,
                      int i0, EdgeCosts<Value, N>& costs) {
   const View<float>& plane = level.weights.used[edge_plane(k)];
-  const Offset to = neighbor_offset(k);
   constexpr int n = N;
-  float weights[2 * n];  // of the edges in all columns from the chunk's first on
+  float weights[2 * n];
   if (plane) {
-    const int begin = 2 * i0 + first + (is_forward(k) ? 0 : to.x);
-    const float* const row = plane.row(clamp(is_forward(k) ? y : y + to.y, 0, level.height - 1));
-    const int inside = smaller(2 * n, level.width - begin);
-    for (int i = larger(-begin, 0); i < inside; ++i) weights[i] = row[begin + i];
-    for (int i = larger(inside, 0); i < 2 * n; ++i) weights[i] = 0;  // edges that leave the image
-    if (begin < 0) weights[0] = 0;
+    load_edges<n>(plane, k, y, first, i0, weights);
   } else {
     for (int i = 0; i < 2 * n; ++i) weights[i] = 1;
   }
@@ -109,9 +116,111 @@ void lower(Labeled<Value> h, Labeled<Value> spare, int count, const PairUnits& u
                   : lower_linear(h, spare, count, costs);
 }
 
+/// Rises of the edges of a chunk's first N pixels to one neighbor: see Rise.
+template <class Value, int N>
+struct EdgeRises {
+  std::conditional_t<sizeof(Value) == 2, std::int16_t, std::int32_t> shift[N];
+  Value part[N], rest[N];
+
+  /// Bit i is set if some of the edges [begin, begin + count) shift by i - most_shift labels; 0 if none rises.
+  std::uint32_t shifts(int begin, int count) const {
+    std::uint32_t found = 0;
+    bool rises = false;
+    for (int i = begin; i < begin + count; ++i) {
+      found |= std::uint32_t(1) << (shift[i] + most_shift);
+      rises |= bool((shift[i] != 0) | (part[i] != 0));
+    }
+    return rises ? found : 0;
+  }
+};
+
+/// Finds the rises of a chunk's edges to neighbor k.
+template <class Value, int N>
+void find_edge_rises(const PropagationLevel<Value>& level, int k, int y, int first, int i0,
+                     const EdgeCosts<Value, N>& costs, EdgeRises<Value, N>& rises) {
+  constexpr int n = N;
+  float values[2 * n];
+  load_edges<n>(level.rise[k & 1], k, y, first, i0, values);
+  const float sign = is_forward(k) ? 1.0f : -1.0f;
+  for (int i = 0; i < n; ++i) {
+    const Rise<Value> rise = Rise<Value>::of(sign * values[2 * i], costs.slope[i], costs.limit[i]);
+    rises.shift[i] = decltype(+rises.shift[i])(rise.shift);
+    rises.part[i] = rise.part, rises.rest[i] = rise.rest;
+  }
+}
+
+/// Stores messages of edges that rise by `shifts` in `out`. `even`: the messages without rises.
+template <int N>
+void follow_rises(Labeled<float> even, Labeled<float> out, int labels, const EdgeCosts<float, N>& costs,
+                  const EdgeRises<float, N>& rises, std::uint32_t shifts) {
+  constexpr int n = N;
+  float outside[2][n];
+  const auto message_at = [&](int label, float* memory) -> const float* {
+    if (label >= 0 && label < labels) return even[label];
+    const int end = label < 0 ? 0 : labels - 1, distance = label < 0 ? -label : label - end;
+    for (int i = 0; i < n; ++i)
+      memory[i] = even[end][i] + cost_outside(costs.slope[i], costs.limit[i], distance);
+    return memory;
+  };
+  for (int shift = -most_shift; shift <= most_shift; ++shift) {
+    if (!(shifts >> (shift + most_shift) & 1)) continue;
+    for (int label = 0; label < labels; ++label) {
+      const float *const at = message_at(label - shift, outside[0]), *const before = message_at(
+                                                                         label - shift - 1, outside[1]);
+      float* const to = out[label];
+#pragma GCC ivdep  // scratch memory does not overlap with levels
+      for (int i = 0; i < n; ++i) {
+        const float message = rising_message(Rise<float>{shift, rises.part[i], rises.rest[i]}, costs.limit[i],
+                                             at[i], before[i]);
+        to[i] = rises.shift[i] == shift ? message : to[i];
+      }
+    }
+  }
+}
+/// The same for the vector of pixels from index `i` on.
+template <int N>
+void follow_rises(Labeled<std::uint16_t> even, Labeled<std::uint16_t> out, int labels,
+                  const EdgeCosts<std::uint16_t, N>& costs, const EdgeRises<std::uint16_t, N>& rises,
+                  std::uint32_t shifts, int i) {
+  Lanes limit, part, rest, own_shift;
+  load(limit, costs.limit + i);
+  load(part, rises.part + i);
+  load(rest, rises.rest + i);
+  std::memcpy(&own_shift, rises.shift + i, sizeof own_shift);
+  const auto message_at = [&](int label) {
+    const bool inside = label >= 0 && label < labels;
+    const int nearest = clamp(label, 0, labels - 1);
+    Lanes message;
+    load(message, even[nearest]);
+    if (!inside)
+      for (int j = 0; j < lanes; ++j)
+        message[j] += cost_outside(costs.slope[i + j], costs.limit[i + j],
+                                   label < nearest ? nearest - label : label - nearest);
+    return message;
+  };
+  for (int shift = -most_shift; shift <= most_shift; ++shift) {
+    if (!(shifts >> (shift + most_shift) & 1)) continue;
+    const bool is_only = shifts == std::uint32_t(1) << (shift + most_shift);
+    Lanes before = message_at(-shift - 1);
+    for (int label = 0; label < labels; ++label) {
+      const Lanes at = message_at(label - shift);
+      Lanes message = at + part;
+      lower_to(message, before + rest);
+      lower_to(message, limit);
+      before = at;
+      if (!is_only) {
+        Lanes other;
+        load(other, out[label]);
+        message = own_shift == std::uint16_t(shift) ? message : other;
+      }
+      store(out[label], message);
+    }
+  }
+}
+
 /// Computes the messages that `lanes` pixels of a chunk, from index `i` on, send from those that they have
-/// received, for a row of labels with linear costs. `sends`: whether there is a neighbor. `scratch`: four
-/// vectors for each label.
+/// received, for a row of labels with linear costs. `sends`: whether there is a neighbor. `rises`: of the
+/// edges to each neighbor, or null. `scratch`: four vectors for each label.
 ///
 /// A vector holds several pixels, and their messages to all four neighbors are computed together: upward
 /// through the labels with the running minima in registers, then downward. That takes nine loads, eight
@@ -119,7 +228,8 @@ void lower(Labeled<Value> h, Labeled<Value> spare, int count, const PairUnits& u
 template <int N>
 void send_lanes(int labels, Labeled<std::uint16_t> data, const Labeled<std::uint16_t> (&in)[4],
                 const Labeled<std::uint16_t> (&out)[4], const bool (&sends)[4],
-                const EdgeCosts<std::uint16_t, N> (&costs)[4], int i, std::uint16_t* scratch) {
+                const EdgeCosts<std::uint16_t, N> (&costs)[4], const EdgeRises<std::uint16_t, N>* rises,
+                int i, std::uint16_t* scratch) {
   Lanes slope[4], least[4], running[4];
   for (int k = 0; k < 4; ++k) {
     load(slope[k], costs[k].slope + i);
@@ -160,9 +270,14 @@ void send_lanes(int labels, Labeled<std::uint16_t> data, const Labeled<std::uint
     Lanes limit, last = running[k];
     const Lanes step = slope[k], base = least[k];
     load(limit, costs[k].limit + i);
-    const std::uint16_t* before_at = scratch + labels * 4 * lanes + k * lanes;
-    std::uint16_t* sent_to = out[k][labels] + i;
-    const std::ptrdiff_t pitch = out[k].pitch;
+    const std::uint32_t shifts = rises ? rises[k].shifts(i, lanes) : 0;
+    // Messages that follow rises take the place of the running minima first.
+    const Labeled<std::uint16_t> even{scratch + k * lanes, 4 * lanes},
+        sent_on{out[k].values + i, out[k].pitch};
+    const Labeled<std::uint16_t> target = shifts != 0 ? even : sent_on;
+    const std::uint16_t* before_at = even[labels];
+    std::uint16_t* sent_to = target[labels];
+    const std::ptrdiff_t pitch = target.pitch;
     for (int label = 0; label < labels; ++label) {
       Lanes before, sent;
       load(before, before_at -= 4 * lanes);
@@ -172,6 +287,7 @@ void send_lanes(int labels, Labeled<std::uint16_t> data, const Labeled<std::uint
       lower_to(sent, limit);
       store(sent_to -= pitch, sent);
     }
+    if (shifts != 0) follow_rises(even, sent_on, labels, costs[k], rises[k], shifts, i);
   }
 }
 

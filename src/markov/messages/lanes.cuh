@@ -188,6 +188,47 @@ __device__ void lower_labels(LaneMessages<std::uint16_t, PerLane>& h, int lane, 
   }
 }
 
+/// Value i of a lane, in the order of labels.
+template <int PerLane>
+__device__ float value_at(const LaneValues<float, PerLane>& values, int i) {
+  return values.word[i];
+}
+template <int PerLane>
+__device__ std::uint16_t value_at(const LaneValues<std::uint16_t, PerLane>& values, int i) {
+  constexpr int half = PerLane / 2;
+  return std::uint16_t(i < half ? low(values.word[i % half]) : high(values.word[i % half]));
+}
+
+/// Lets the finished messages of a pixel follow the rises of its edges: see Rise. `staged`: shared memory for
+/// the values of the pixel's lanes. All lanes of a warp must call this.
+template <class Value, int PerLane>
+__device__ void follow_rises(LaneMessages<Value, PerLane>& h, const PropagationLevel<Value>& level, int x,
+                             int y, int lane, int labels, const PixelEdges<Value>& edges, Value* staged) {
+  PF_UNROLL
+  for (int k = 0; k < 4; ++k) {
+    const Value slope = Value(edges.slope[k]), limit = Value(edges.limit[k]);
+    const float rise_here = level.rise_at(k, x, y);
+    if (!__any_sync(whole_warp, rise_here != 0)) continue;
+    const Rise<Value> rise = Rise<Value>::of(rise_here, slope, limit);
+    __syncwarp();
+    PF_UNROLL
+    for (int i = 0; i < PerLane; ++i) staged[lane * PerLane + i] = value_at(h[k], i);
+    __syncwarp();
+    const auto message = [&](int i) {
+      const int label = lane * PerLane + i - rise.shift;
+      return rising_message(rise, limit, message_at(staged, labels, slope, limit, label),
+                            message_at(staged, labels, slope, limit, label - 1));
+    };
+    PF_UNROLL
+    for (int i = 0; i < LaneValues<Value, PerLane>::words; ++i) {
+      if constexpr (sizeof(Value) == 4)
+        h[k].word[i] = message(i);
+      else
+        h[k].word[i] = pair_of(message(i), message(i + PerLane / 2));
+    }
+  }
+}
+
 /// Lower envelope over labels in registers.
 template <int Count>
 __device__ void lower_line(float (&values)[Count], float slope) {

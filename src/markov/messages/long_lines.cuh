@@ -236,19 +236,30 @@ __global__ void send_long_kernel(PairUnits units, int values, PropagationLevel<V
     __syncthreads();
     for (int label = thread; label < labels; label += count)
       h[label] = smaller(Value(h[label] - Value(least[k])), limit);
+    if (!level.rise[0]) continue;
+    const Rise<Value> rise = Rise<Value>::of(level.rise_at(k, x, y), Value(slope), limit);
+    __syncthreads();
+    for (int label = thread; label < labels; label += count) spare[label] = h[label];
+    __syncthreads();
+    for (int label = thread; label < labels; label += count) {
+      const int from = label - rise.shift;
+      h[label] = rising_message(rise, limit, message_at(spare, labels, Value(slope), limit, from),
+                                message_at(spare, labels, Value(slope), limit, from - 1));
+    }
+    __syncthreads();
   }
 }
 
 /// Reads beliefs. Shared memory: two values for each thread.
 template <class Value>
-__global__ void read_long_kernel(PairUnits units, int values, PropagationLevel<Value> level, int color,
-                                 Beliefs beliefs) {
+__global__ void read_long_kernel(PairUnits units, int values, PropagationLevel<Value> level, int set,
+                                 int color, Beliefs beliefs) {
   begin_kernel();
   extern __shared__ char shared[];
   int x, y;
   if (!find_pixel(level.width, color, int(blockIdx.x), x, y)) return;
   Value* in[4];
-  find_edges(level, 0, x, y, values, in);
+  find_edges(level, set, x, y, values, in);
   const Value* const data = level.data + (std::ptrdiff_t(y) * level.width + x) * values;
   read_pixel_together(BeliefOf<Value>(data, in, true), data, x, y, units, beliefs,
                       reinterpret_cast<float*>(shared));

@@ -35,10 +35,12 @@ struct Iterations {
   bool is_read = false;  // the next finer level has no iterations and reads this level's messages
 
   PF_HD int last_color() const { return (count - 1) & 1; }
+  /// Set of edges that holds the messages of the last iteration.
+  PF_HD int last_set() const { return level > 0 ? 1 : 0; }
   PF_HD Iteration operator[](int i) const {
     using From = Iteration::From;
     const From from = i > 0 ? From::here : level < top ? From::coarser : From::nothing;
-    const bool last = i == count - 1 && level > 0;
+    const bool last = i == count - 1 && last_set() == 1;
     return {i & 1, from, (coarser - 1) & 1, last, last && from != From::here};
   }
 };
@@ -73,6 +75,40 @@ template <class Backend, class Value>
 std::size_t message_scratch(const Backend& backend, LabelGrid grid, int width, const Iterations& iterations);
 
 // Shared by both backends.
+
+/// How a message follows a rise: message(label) = min(even(label - shift) + part, even(label - shift - 1) +
+/// rest), where `even` is the message without a rise. This is its lower envelope at label - rise, a position
+/// between two labels.
+template <class Value>
+struct Rise {
+  int shift = 0;  // whole labels
+  Value part = 0, rest = 0;
+
+  /// `slope`, `limit`: of the edge. Without a rise, the message is exactly the even one.
+  PF_HD static Rise of(float rise, Value slope, Value limit) {
+    const int whole = int(rise), shift = float(whole) > rise ? whole - 1 : whole;
+    const Value part = PairUnits::value_of<Value>((rise - float(shift)) * float(slope));
+    return {shift, part, rise == 0 ? limit : Value(slope - part)};
+  }
+};
+/// Cost of a label outside the grid, `distance` labels from its end: that of the label at the end, and this.
+template <class Value>
+PF_HD Value cost_outside(Value slope, Value limit, int distance) {
+  return Value(smaller(Sum<Value>(slope) * Sum<Value>(distance), Sum<Value>(limit)));
+}
+
+/// Value of a finished message without a rise, whose label may be outside the grid.
+template <class Value>
+PF_HD Value message_at(const Value* even, int labels, Value slope, Value limit, int label) {
+  const int nearest = clamp(label, 0, labels - 1),
+            distance = label < nearest ? nearest - label : label - nearest;
+  return distance == 0 ? even[nearest] : Value(even[nearest] + cost_outside(slope, limit, distance));
+}
+/// Value of the message that follows a rise: `at` and `before` are the even message's values, see Rise.
+template <class Value>
+PF_HD Value rising_message(const Rise<Value>& rise, Value limit, Value at, Value before) {
+  return smaller(smaller(Value(at + rise.part), Value(before + rise.rest)), limit);
+}
 
 /// Value of a message plus the quadratic cost of two labels. `square`: their squared distance.
 PF_HD float raised(float value, float slope, float, float square) { return fma(slope, square, value); }

@@ -63,6 +63,18 @@ void send_chunk(const PairUnits& units, const PropagationLevel<Value>& level, La
     for (int ly = 0; ly < grid.ny; ++ly) lower({h[ly * grid.nx], pitch}, spare, grid.nx, units, costs);
     for (int lx = 0; lx < grid.nx && grid.ny > 1; ++lx)
       lower({h[lx], pitch * grid.nx}, spare, grid.ny, units, costs);
+    if constexpr (sizeof(Value) == 4)
+      if (level.rise[0]) {
+        EdgeRises<Value, N> rises;
+        find_edge_rises(level, k, y, first, i0, costs, rises);
+        if (const std::uint32_t shifts = rises.shifts(0, n); shifts != 0) {
+          for (int label = 0; label < labels; ++label)
+            for (int i = 0; i < n; ++i)
+              h[label][i] = smaller(Value(h[label][i] - least[k][i]), costs.limit[i]);
+          follow_rises(h, out.with[k], labels, costs, rises, shifts);
+          continue;
+        }
+      }
     for (int label = 0; label < labels; ++label) {
       const Value* const lowered = h[label];
       Value* const sent = out.with[k][label];
@@ -78,6 +90,8 @@ void send_lines(const PairUnits& units, const PropagationLevel<std::uint16_t>& l
                 Labeled<std::uint16_t> data, const Messages<std::uint16_t>& in,
                 const Messages<std::uint16_t>& out, std::uint16_t* scratch, int first, int i0, int y) {
   EdgeCosts<std::uint16_t, N> costs[4];
+  EdgeRises<std::uint16_t, N> rises[4];
+  const bool has_rises = bool(level.rise[0]);
   bool sends[4];
   for (int k = 0; k < 4; ++k) {
     const int to_y = y + neighbor_offset(k).y;
@@ -86,9 +100,10 @@ void send_lines(const PairUnits& units, const PropagationLevel<std::uint16_t>& l
       find_edge_costs(level, units, k, y, first, i0, costs[k]);
     else
       costs[k] = {};
+    if (has_rises && sends[k]) find_edge_rises(level, k, y, first, i0, costs[k], rises[k]);
   }
   for (int i = 0; i < N; i += lanes)
-    send_lanes(units.grid.nx, data, in.with, out.with, sends, costs, i, scratch);
+    send_lanes(units.grid.nx, data, in.with, out.with, sends, costs, has_rises ? rises : nullptr, i, scratch);
 }
 
 /// Runs an iteration on row y. `scratch`: five chunks per label.
@@ -131,13 +146,13 @@ ReceivedRoom<Value> room_behind(const Rows<Value>& rows, Value* scratch) {
   return {scratch + 5 * rows.labels * chunk<Value>};
 }
 
-/// Reads the beliefs of the pixels of a color of row y.
+/// Reads the beliefs of the pixels of a color of row y. `set`: the set of edges with their messages.
 template <class Value>
-void read_row(const PairUnits& units, const Rows<Value>& rows, int color, const Beliefs& beliefs, int y,
-              Value* scratch) {
+void read_row(const PairUnits& units, const Rows<Value>& rows, int set, int color, const Beliefs& beliefs,
+              int y, Value* scratch) {
   const int first = (y + color) & 1;
   for (int i0 = 0; 2 * i0 + first < rows.level.width; i0 += chunk<Value>)
-    read_chunk(units, {rows.data(y, first) + i0, rows.pitch}, edges_of(rows, 0, y, first, i0),
+    read_chunk(units, {rows.data(y, first) + i0, rows.pitch}, edges_of(rows, set, y, first, i0),
                {scratch, chunk<Value>}, first, i0, y, beliefs);
 }
 

@@ -24,6 +24,31 @@ void use_weights(const View<float>* plain, const View<float>& flatness, const Vi
   for (int x = 0; x <= last; ++x) used_down[x] = used_weight(down[x], flat[x], below[x], growth);
 }
 
+/// Computes row y of a coarser level's weights: see mean_weight.
+void mean_row(const View<float>& fine, int j, int y, CoarseEdges edges, const View<float>& coarse) {
+  const int last_x = fine.width - 1, last_y = fine.height - 1;
+  float* const out = coarse.row(y);
+  int begin = 0;
+  if (edges == CoarseEdges::kept && j == 0) {
+    begin = larger(last_x - 1, 0) / 2;
+    const float *const a = fine.row(2 * y), *const b = fine.row(smaller(2 * y + 1, last_y));
+#pragma GCC ivdep  // planes do not overlap
+    for (int x = 0; x < begin; ++x)
+      out[x] = 0.5f * (smaller(a[2 * x + 1], smaller(a[2 * x], a[2 * x + 2])) +
+                       smaller(b[2 * x + 1], smaller(b[2 * x], b[2 * x + 2])));
+  } else if (edges == CoarseEdges::kept) {
+    begin = fine.width / 2;
+    const int own = smaller(2 * y + 1, last_y);
+    const float *const here = fine.row(own), *const before = fine.row(larger(own - 1, 0)),
+                       *const after = fine.row(own + 1 < last_y ? own + 1 : own);
+#pragma GCC ivdep
+    for (int x = 0; x < begin; ++x)
+      out[x] = 0.5f * (smaller(here[2 * x], smaller(before[2 * x], after[2 * x])) +
+                       smaller(here[2 * x + 1], smaller(before[2 * x + 1], after[2 * x + 1])));
+  }
+  for (int x = begin; x < coarse.width; ++x) out[x] = mean_weight(fine, j, x, y, edges);
+}
+
 }  // namespace
 
 template <class Backend>
@@ -107,11 +132,13 @@ void edge_weights(Backend& cpu, const View<const float> (&planes)[3], float scal
 }
 
 template <class Backend>
-void mean_weights(Backend& cpu, const LevelWeights& fine, const LevelWeights& coarse, int level) {
-  const int width = coarse.plain[0].width, height = coarse.plain[0].height;
+void mean_weights(Backend& cpu, const LevelWeights& fine, const LevelWeights& coarse, int level,
+                  CoarseEdges edges, View<std::uint32_t> color) {
+  const Size size = coarse.plain[0] ? coarse.plain[0].size() : color.size();
+  const int width = size.width, height = size.height;
   cpu.rows(height, [=](int y) {
-    for (int j = 0; j < 2; ++j)
-      for (int x = 0; x < width; ++x) coarse.plain[j](x, y) = mean_weight(fine.plain[j], j, x, y);
+    for (int j = 0; j < 2 && coarse.plain[0]; ++j) mean_row(fine.plain[j], j, y, edges, coarse.plain[j]);
+    for (int x = 0; x < width && color; ++x) color(x, y) = mean_color(fine.color, x, y);
     if (!coarse.flatness) return;
     for (int x = 0; x < width; ++x) coarse.flatness(x, y) = least_flatness(fine.flatness, x, y);
   });

@@ -132,11 +132,15 @@ __device__ void use_weights(const LevelWeights& weights, float growth, int x, in
       used_weight(down, here, flatness(x, smaller(y + 1, weights.used[0].height - 1)), growth);
 }
 
-__global__ void mean_weights_kernel(LevelWeights fine, LevelWeights coarse, int level) {
+__global__ void mean_weights_kernel(LevelWeights fine, LevelWeights coarse, int level, CoarseEdges edges,
+                                    View<std::uint32_t> color, Size size) {
   begin_kernel();
   const int x = own_x(), y = own_y();
-  if (x >= coarse.plain[0].width || y >= coarse.plain[0].height) return;
-  const float right = mean_weight(fine.plain[0], 0, x, y), down = mean_weight(fine.plain[1], 1, x, y);
+  if (x >= size.width || y >= size.height) return;
+  if (color) color(x, y) = mean_color(fine.color, x, y);
+  if (!coarse.plain[0]) return;
+  const float right = mean_weight(fine.plain[0], 0, x, y, edges),
+              down = mean_weight(fine.plain[1], 1, x, y, edges);
   coarse.plain[0](x, y) = right;
   coarse.plain[1](x, y) = down;
   if (!coarse.flatness) return;
@@ -185,8 +189,10 @@ void edge_weights(Backend& cuda, const View<const float> (&planes)[3], float sca
 }
 
 template <class Backend>
-void mean_weights(Backend& cuda, const LevelWeights& fine, const LevelWeights& coarse, int level) {
-  cuda.launch(mean_weights_kernel, pixel_grid(coarse.plain[0].size()), pixel_block, 0, fine, coarse, level);
+void mean_weights(Backend& cuda, const LevelWeights& fine, const LevelWeights& coarse, int level,
+                  CoarseEdges edges, View<std::uint32_t> color) {
+  const Size size = coarse.plain[0] ? coarse.plain[0].size() : color.size();
+  cuda.launch(mean_weights_kernel, pixel_grid(size), pixel_block, 0, fine, coarse, level, edges, color, size);
 }
 
 PF_STEP(clean<Cuda>);

@@ -57,15 +57,24 @@ void edge_weights(Backend& backend, const View<const float> (&planes)[3], float 
 
 /// Weights of a level's edges to the right (0) and down (1). An empty plane means weight 1.
 struct LevelWeights {
-  View<float> used[2] = {};   // weights that messages use
-  View<float> plain[2] = {};  // weights without flatness; the same planes if there is no flatness
-  View<float> flatness = {};  // see EdgeWeights
+  View<float> used[2] = {};              // weights that messages use
+  View<float> plain[2] = {};             // weights without flatness; the same planes if there is no flatness
+  View<float> flatness = {};             // see EdgeWeights
+  View<const std::uint32_t> color = {};  // color words: see mix.hpp
+};
+
+/// How the weights of a coarser level are computed.
+enum class CoarseEdges {
+  crossed,  ///< from the fine edges that cross the border of two coarse pixels
+  kept      ///< edges of the image inside a coarse pixel count, too: see kept_weight
 };
 
 /// Computes the weights of level number `level` from the next finer level: see mean_weight and used_weight.
-/// The flatness of a pixel is the least of its 2 x 2 finer pixels.
+/// The flatness of a pixel is the least of its 2 x 2 finer pixels, and its color is their mean. `color`: the
+/// plane of coarse.color, to write. Planes that are empty in `coarse` are left out.
 template <class Backend>
-void mean_weights(Backend& backend, const LevelWeights& fine, const LevelWeights& coarse, int level);
+void mean_weights(Backend& backend, const LevelWeights& fine, const LevelWeights& coarse, int level,
+                  CoarseEdges edges, View<std::uint32_t> color);
 
 // Shared by both backends.
 
@@ -76,11 +85,32 @@ PF_HD float edge_weight(const float (&a)[3], const float (&b)[3], float scale, f
   return fma(1 - floor, exponential(-difference / scale), floor);
 }
 
+/// Least weight of a fine edge and of the edges before and after it in its direction, which are inside the
+/// coarser pixels that it connects.
+PF_HD float kept_weight(const View<float>& fine, int j, int x, int y) {
+  const int dx = j == 0, dy = j == 1;
+  const bool has_next = x + dx < fine.width - dx && y + dy < fine.height - dy;
+  const float here = fine(x, y), before = fine(larger(x - dx, 0), larger(y - dy, 0)),
+              after = has_next ? fine(x + dx, y + dy) : here;
+  return smaller(here, smaller(before, after));
+}
 /// Weight of a coarser pixel's edge to the right (j = 0) or down (j = 1): the mean of the two fine edges.
-PF_HD float mean_weight(const View<float>& fine, int j, int x, int y) {
+PF_HD float mean_weight(const View<float>& fine, int j, int x, int y, CoarseEdges edges) {
   const int x0 = smaller(2 * x + (j == 0), fine.width - 1), y0 = smaller(2 * y + (j == 1), fine.height - 1);
   const int x1 = smaller(x0 + (j == 1), fine.width - 1), y1 = smaller(y0 + (j == 0), fine.height - 1);
+  if (edges == CoarseEdges::kept) return 0.5f * (kept_weight(fine, j, x0, y0) + kept_weight(fine, j, x1, y1));
   return 0.5f * (fine(x0, y0) + fine(x1, y1));
+}
+/// Mean color of a coarser pixel's 2 x 2 pixels. At the border, the nearest pixels are used.
+PF_HD std::uint32_t mean_color(const View<const std::uint32_t>& fine, int x, int y) {
+  const int x0 = 2 * x, y0 = 2 * y, x1 = smaller(x0 + 1, fine.width - 1),
+            y1 = smaller(y0 + 1, fine.height - 1);
+  const std::uint32_t a = fine(x0, y0), b = fine(x1, y0), c = fine(x0, y1), d = fine(x1, y1);
+  std::uint32_t word = 0;
+  PF_UNROLL
+  for (int i = 0; i < 24; i += 8)
+    word |= ((a >> i & 255) + (b >> i & 255) + (c >> i & 255) + (d >> i & 255) + 2) / 4 << i;
+  return word;
 }
 /// Least flatness of a coarser pixel's 2 x 2 pixels.
 PF_HD float least_flatness(const View<float>& fine, int x, int y) {

@@ -7,26 +7,27 @@ namespace {
 
 constexpr int chunk = 128;  // samples whose sums are kept together
 
-/// Sums over the windows of a chunk's samples.
-struct ChunkSums {
-  float one[chunk], x[chunk], y[chunk], xx[chunk], xy[chunk], yy[chunk], d[chunk], xd[chunk], yd[chunk];
+/// Sums of a row of a window, and of its samples in the middle.
+struct RowsOfWindow {
+  RowSums all, middle;
 
-  WindowSums at(int i) const { return {one[i], x[i], y[i], xx[i], xy[i], yy[i], d[i], xd[i], yd[i]}; }
-  void set(int i, const WindowSums& sums) {
-    one[i] = sums.one, x[i] = sums.x, y[i] = sums.y, xx[i] = sums.xx, xy[i] = sums.xy, yy[i] = sums.yy;
-    d[i] = sums.d, xd[i] = sums.xd, yd[i] = sums.yd;
+  PF_HD void add(int dx, int dy, float difference, float weight) {
+    all.add(float(dx), difference, weight);
+    if (MiddleSums::contains(dx, dy)) middle.add(float(dx), difference, weight);
   }
 };
 
 /// Sums of row dy of a sample's window that may leave the image.
-RowSums row_near_border(const DisparitySamples& samples, int i, int j, int dy) {
+RowsOfWindow row_near_border(const DisparitySamples& samples, int i, int j, int dy) {
   const int y = j + fit_stride * dy;
-  RowSums row;
+  RowsOfWindow row;
   for (int dx = -fit_radius; dx <= fit_radius; ++dx) {
     const int x = i + fit_stride * dx;
     if (x < 0 || x >= samples.d.width) continue;
-    row.add(float(dx), samples.d(x, y) - samples.d(i, j), samples.luma(x, y) - samples.luma(i, j),
-            samples.trust(x, y), surface_step(window_distance(dx, dy)));
+    const float difference = samples.d(x, y) - samples.d(i, j);
+    row.add(dx, dy, difference,
+            sample_weight(difference, samples.luma(x, y) - samples.luma(i, j), samples.trust(x, y),
+                          surface_step(window_distance(dx, dy))));
   }
   return row;
 }
@@ -67,8 +68,8 @@ void fit_surfaces(Backend& cpu, const DisparitySamples& samples, const Surfaces&
     const int width = samples.d.width, height = samples.d.height;
     const float *const own = samples.d.row(j), *const own_luma = samples.luma.row(j);
     const int begin = smaller(reach, width), end = larger(width - reach, begin);
-    const auto store = [&](int i, const WindowSums& sums) {
-      const Surface fitted = sums.fitted(own[i]);
+    const auto store = [&](int i, const WindowSums& sums, const MiddleSums& middle) {
+      const Surface fitted = fitted_surface(sums, middle, own[i]);
       surfaces.d.row(j)[i] = fitted.d;
       surfaces.slope_x.row(j)[i] = fitted.slope_x;
       surfaces.slope_y.row(j)[i] = fitted.slope_y;
@@ -76,17 +77,28 @@ void fit_surfaces(Backend& cpu, const DisparitySamples& samples, const Surfaces&
     const auto is_inside = [=](int dy) { return j + fit_stride * dy >= 0 && j + fit_stride * dy < height; };
     const auto fit_near_border = [&](int i) {
       WindowSums sums;
-      for (int dy = -fit_radius; dy <= fit_radius; ++dy)
-        if (is_inside(dy)) sums.add(row_near_border(samples, i, j, dy), float(dy));
-      store(i, sums);
+      MiddleSums middle;
+      for (int dy = -fit_radius; dy <= fit_radius; ++dy) {
+        if (!is_inside(dy)) continue;
+        const RowsOfWindow row = row_near_border(samples, i, j, dy);
+        sums.add(row.all, float(dy));
+        middle.add(row.middle, float(dy));
+      }
+      store(i, sums, middle);
     };
     for (int i = 0; i < begin; ++i) fit_near_border(i);
     for (int i = end; i < width; ++i) fit_near_border(i);
-    ChunkSums sums;
+    ChunkSums<chunk> sums;
+    struct {
+      float one[chunk], x[chunk], y[chunk], d[chunk];
+    } middle;
     for (int i0 = begin; i0 < end; i0 += chunk) {
       const int n = smaller(chunk, end - i0);
       const float *const center = own + i0, *const center_luma = own_luma + i0;
-      for (int i = 0; i < n; ++i) sums.set(i, {});
+      for (int i = 0; i < n; ++i) {
+        sums.set(i, {});
+        middle.one[i] = middle.x[i] = middle.y[i] = middle.d[i] = 0;
+      }
       for (int dy = -fit_radius; dy <= fit_radius; ++dy) {
         if (!is_inside(dy)) continue;
         const int y = j + fit_stride * dy, from = i0 - reach;
@@ -94,22 +106,34 @@ void fit_surfaces(Backend& cpu, const DisparitySamples& samples, const Surfaces&
                            *const luma = samples.luma.row(y) + from;
         float steps[side];
         for (int k = 0; k < side; ++k) steps[k] = surface_step(window_distance(k - fit_radius, dy));
-        for (int i = 0; i < n; ++i) {
+        const auto row_of = [=](int i, int first, int last) {
           RowSums row;
           PF_UNROLL
-          for (int k = 0; k < side; ++k) {
+          for (int k = first; k <= last; ++k) {
             const int at = i + fit_stride * k;
-            row.add(float(k - fit_radius), d[at] - center[i], luma[at] - center_luma[i], trust[at], steps[k]);
+            const float difference = d[at] - center[i];
+            row.add(float(k - fit_radius), difference,
+                    sample_weight(difference, luma[at] - center_luma[i], trust[at], steps[k]));
           }
+          return row;
+        };
+        for (int i = 0; i < n; ++i) {
           WindowSums window = sums.at(i);
-          window.add(row, float(dy));
+          window.add(row_of(i, 0, side - 1), float(dy));
           sums.set(i, window);
+        }
+        if (!MiddleSums::contains(0, dy)) continue;
+        for (int i = 0; i < n; ++i) {
+          MiddleSums window{middle.one[i], middle.x[i], middle.y[i], middle.d[i]};
+          window.add(row_of(i, fit_radius - 1, fit_radius + 1), float(dy));
+          middle.one[i] = window.one, middle.x[i] = window.x, middle.y[i] = window.y, middle.d[i] = window.d;
         }
       }
       float *const to = surfaces.d.row(j) + i0, *const slope_x = surfaces.slope_x.row(j) + i0,
                    *const slope_y = surfaces.slope_y.row(j) + i0;
       for (int i = 0; i < n; ++i) {
-        const Surface fitted = sums.at(i).fitted(center[i]);
+        const MiddleSums window{middle.one[i], middle.x[i], middle.y[i], middle.d[i]};
+        const Surface fitted = fitted_surface(sums.at(i), window, center[i]);
         to[i] = fitted.d, slope_x[i] = fitted.slope_x, slope_y[i] = fitted.slope_y;
       }
     }

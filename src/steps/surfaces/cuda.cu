@@ -21,20 +21,25 @@ void fit_surfaces(Backend& cuda, const DisparitySamples& samples, const Surfaces
     const int width = samples.d.width, height = samples.d.height;
     const float center = samples.d(i, j), luma = samples.luma(i, j);
     WindowSums sums;
+    MiddleSums middle;
     for (int dy = -fit_radius; dy <= fit_radius; ++dy) {
       const int y = j + fit_stride * dy;
       if (y < 0 || y >= height) continue;
-      RowSums row;
+      RowSums row, middle_row;
       PF_UNROLL
       for (int dx = -fit_radius; dx <= fit_radius; ++dx) {
         const int x = i + fit_stride * dx;
         if (x < 0 || x >= width) continue;
-        row.add(float(dx), samples.d(x, y) - center, samples.luma(x, y) - luma, samples.trust(x, y),
-                surface_step(window_distance(dx, dy)));
+        const float difference = samples.d(x, y) - center;
+        const float weight = sample_weight(difference, samples.luma(x, y) - luma, samples.trust(x, y),
+                                           surface_step(window_distance(dx, dy)));
+        row.add(float(dx), difference, weight);
+        if (MiddleSums::contains(dx, dy)) middle_row.add(float(dx), difference, weight);
       }
       sums.add(row, float(dy));
+      middle.add(middle_row, float(dy));
     }
-    const Surface fitted = sums.fitted(center);
+    const Surface fitted = fitted_surface(sums, middle, center);
     surfaces.d(i, j) = fitted.d;
     surfaces.slope_x(i, j) = fitted.slope_x;
     surfaces.slope_y(i, j) = fitted.slope_y;

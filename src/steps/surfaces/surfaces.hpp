@@ -2,6 +2,7 @@
 #pragma once
 #include "core/arithmetic.hpp"
 #include "parafield/image.hpp"
+#include "steps/surfaces/plane_sums.hpp"
 
 /// Smoothing of refined disparities by planes that are fitted around every other pixel of every other row.
 /// Without it, single disparities are too noisy to be much better than whole ones.
@@ -52,54 +53,41 @@ constexpr float fit_unit = 1.0f / 4;  // positions per px
 
 /// Largest difference from the center's disparity within a surface, `distance` positions away.
 PF_HD constexpr float surface_step(int distance) { return 0.8f + 0.36f * float(distance); }
-PF_HD constexpr int window_distance(int dx, int dy) {
-  const int x = dx < 0 ? -dx : dx, y = dy < 0 ? -dy : dy;
-  return x > y ? x : y;
+
+/// Weight of a sample. `difference`, `luma`: differences from the center. `step`: see surface_step.
+PF_HD float sample_weight(float difference, float luma, float trust, float step) {
+  const float similar = larger(fma(magnitude(luma), -1.0f / 30, 1.0f), 0.02f);
+  return magnitude(difference) <= step ? trust * similar : 0.0f;
 }
+/// Weighted sums over the 3 x 3 samples in the middle of a window. On a curved surface, they are off the plane.
+struct MiddleSums {
+  float one = 0, x = 0, y = 0, d = 0;
 
-/// Weighted sums over the samples of a row of the window.
-struct RowSums {
-  float one = 0, x = 0, xx = 0, d = 0, xd = 0;
-
-  /// Adds a sample in column dx. `d`, `luma`: differences from the center. `step`: see surface_step.
-  PF_HD void add(float dx, float difference, float luma, float trust, float step) {
-    const float similar = larger(fma(magnitude(luma), -1.0f / 30, 1.0f), 0.02f);
-    const float weight = magnitude(difference) <= step ? trust * similar : 0.0f;
-    one += weight;
-    x = fma(weight, dx, x);
-    xx = fma(weight, dx * dx, xx);
-    d = fma(weight, difference, d);
-    xd = fma(weight * dx, difference, xd);
-  }
-};
-
-/// A plane at its sample.
-struct Surface {
-  float d, slope_x, slope_y;
-};
-
-/// Weighted sums over the samples of a window.
-struct WindowSums {
-  float one = 0, x = 0, y = 0, xx = 0, xy = 0, yy = 0, d = 0, xd = 0, yd = 0;
-
+  PF_HD static constexpr bool contains(int dx, int dy) { return window_distance(dx, dy) <= 1; }
   PF_HD void add(const RowSums& row, float dy) {
-    one += row.one, x += row.x, xx += row.xx, d += row.d, xd += row.xd;
+    one += row.one, x += row.x, d += row.d;
     y = fma(row.one, dy, y);
-    xy = fma(row.x, dy, xy);
-    yy = fma(row.one, dy * dy, yy);
-    yd = fma(row.d, dy, yd);
   }
-  /// The plane of least squares. `center`: the center's disparity. A small constant keeps slopes finite.
-  PF_HD Surface fitted(float center) const {
-    constexpr float stiffness = 0.25f;
-    const float share = 1 / one, mean_x = x * share, mean_y = y * share, mean_d = d * share;
-    const float cxx = fma(-x, mean_x, xx) + stiffness, cyy = fma(-y, mean_y, yy) + stiffness,
-                cxy = fma(-x, mean_y, xy), cxd = fma(-x, mean_d, xd), cyd = fma(-y, mean_d, yd);
-    const float scale = 1 / fma(cxx, cyy, -(cxy * cxy));
-    const float a = fma(cxd, cyy, -(cyd * cxy)) * scale, b = fma(cyd, cxx, -(cxd * cxy)) * scale;
-    return {center + (mean_d - fma(a, mean_x, b * mean_y)), a * fit_unit, b * fit_unit};
+  /// Mean distance of the samples from a plane that is fitted to the window. `center`: the center's disparity.
+  PF_HD float off(const Surface& plane, float center) const {
+    const float rise = fma(plane.slope_x, x, plane.slope_y * y);
+    return one > 0 ? (d - rise) / one - (plane.d - center) : 0.0f;
   }
 };
+/// 0 up to `low`, 1 from `high`, and linear in between.
+PF_HD float ramp(float value, float low, float high) {
+  return clamp((value - low) * (1 / (high - low)), 0.0f, 1.0f);
+}
+/// The surface around a sample whose disparity is `center`: the plane of least squares, or that plane moved
+/// onto the samples in the middle if these are clearly off it, because planes flatten folds. The samples in
+/// the middle must have their share of the weights (9/49 of equal ones), unlike next to invalid pixels.
+PF_HD Surface fitted_surface(const WindowSums& sums, const MiddleSums& middle, float center) {
+  const Surface fitted = sums.fitted(center, 0.25f);
+  const float off = middle.off(fitted, center);
+  const float share =
+      ramp(magnitude(off), 0.35f, 0.5f) * ramp(sums.one, 3, 6) * ramp(middle.one / sums.one, 0.12f, 0.16f);
+  return {fma(share, off, fitted.d), fitted.slope_x * fit_unit, fitted.slope_y * fit_unit};
+}
 
 /// Sums over the four surfaces around a pixel, relative to its whole disparity.
 struct SurfaceSum {
