@@ -44,12 +44,22 @@ void for_each_plane(const FlowField& flow, F f) {
   f("v", flow.v.view());
   f("valid", flow.valid.view());
   f("confidence", flow.confidence.view());
+  f("covariance's xx", flow.covariance.xx.view());
+  f("covariance's xy", flow.covariance.xy.view());
+  f("covariance's yy", flow.covariance.yy.view());
+  f("outlier", flow.outlier.view());
+  f("outlier3", flow.outlier3.view());
+  f("cause", flow.cause.view());
 }
 template <class F>
 void for_each_plane(const DisparityField& field, F f) {
   f("d", field.d.view());
   f("valid", field.valid.view());
   f("confidence", field.confidence.view());
+  f("sigma", field.sigma.view());
+  f("outlier", field.outlier.view());
+  f("outlier3", field.outlier3.view());
+  f("cause", field.cause.view());
 }
 template <class F>
 void for_each_plane(const MotionMask& mask, F f) {

@@ -49,7 +49,8 @@ struct PARAFIELD_API FramesFindings {
 };
 
 /// Mark the pixels of a result in host memory as not valid if the state makes them unreliable. A cut counts
-/// for flow and masks, missing texture for flow and disparities. At a cut, no pixel of a mask moves.
+/// for flow and masks, missing texture for flow and disparities. Error bars become huge
+/// (sigma 1e6 px), and the probabilities of errors 1. At a cut, no pixel of a mask moves.
 PARAFIELD_API void withhold(FlowField& flow, FramesState state);
 PARAFIELD_API void withhold(DisparityField& disparity, FramesState state);
 PARAFIELD_API void withhold(MotionMask& mask, FramesState state);

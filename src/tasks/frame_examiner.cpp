@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "core/unknown_bars.hpp"
 #include "steps/convert/convert.hpp"
 #include "tasks/flow_session.hpp"
 
@@ -264,11 +265,17 @@ static void clear(Image<std::uint8_t>& plane) {
   for (int y = 0; plane && y < plane.size().height; ++y)
     std::fill_n(plane.view().row(y), plane.size().width, std::uint8_t(0));
 }
+template <class Field>
+static void withhold_all(Field& field, ErrorCause cause) {
+  clear(field.valid);
+  for_each_pixel(field.size(), [&](int x, int y) { set_bars_unknown(field, x, y, cause); });
+}
 void withhold(FlowField& flow, FramesState state) {
-  if (state >= FramesState::no_texture) clear(flow.valid);
+  if (state == FramesState::no_texture) withhold_all(flow, ErrorCause::texture);
+  if (state == FramesState::cut) withhold_all(flow, ErrorCause::hidden);
 }
 void withhold(DisparityField& disparity, FramesState state) {
-  if (state == FramesState::no_texture) clear(disparity.valid);
+  if (state == FramesState::no_texture) withhold_all(disparity, ErrorCause::texture);
 }
 void withhold(MotionMask& mask, FramesState state) {
   if (state != FramesState::cut) return;
