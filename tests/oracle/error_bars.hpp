@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "oracle/adaptive_ridge.hpp"
+#include "oracle/steps.hpp"
 #include "parafield/fields.hpp"
 #include "steps/error_bars/models.hpp"
 
@@ -65,13 +65,19 @@ struct TwoImages {
   }
 };
 
+/// A flow field.
+struct FlowGrids {
+  Grid u, v;
+};
+
 struct FlowErrorGrids {
   Grid xx, xy, yy, outlier, outlier3, cause;
 };
 
 /// `back`: flow of the second frame, or null.
-inline FlowErrorGrids flow_error_grids(const Grid& luma0, const Grid& luma1, const Flow& flow,
-                                       const Flow* back, const Grid& valid, const FlowErrorModel& model) {
+inline FlowErrorGrids flow_error_grids(const Grid& luma0, const Grid& luma1, const FlowGrids& flow,
+                                       const FlowGrids* back, const Grid& valid,
+                                       const FlowErrorModel& model) {
   const Size size = luma0.size;
   const auto at_x = [&](int x, int y) { return x + flow.u(x, y); };
   const auto at_y = [&](int x, int y) { return y + flow.v(x, y); };

@@ -69,8 +69,8 @@ TEST_P(ErrorBarsOn, OfFlowAgreeWithFloat64) {
     for (const bool back : {false, true})
       for (const float error : {0.02f, 1.0f}) {
         const FlowBarsCase c(size, seed, error, back);
-        const oracle::Flow flow{grid(size, c.u), grid(size, c.v)};
-        oracle::Flow flow_back;
+        const oracle::FlowGrids flow{grid(size, c.u), grid(size, c.v)};
+        oracle::FlowGrids flow_back;
         if (back) flow_back = {grid(size, c.back_u), grid(size, c.back_v)};
         const oracle::FlowErrorGrids expected =
             oracle::flow_error_grids(grid(size, c.luma0), grid(size, c.luma1), flow,
