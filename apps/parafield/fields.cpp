@@ -85,23 +85,23 @@ void write_confidence(const Path& path, View<const float> confidence) {
 }
 
 void ErrorBarFiles::add_to(App& command, Task task) {
-  std::vector<Option> rare;
+  const auto add = [&](const char* name, std::string& file, const char* help) {
+    const Option option = command.add_option(name, file);
+    option.help(help);
+    command.leave_out_of_help(option);
+  };
   if (task == Task::flow)
-    command.add_option("--covariance FILE", covariance,
-                       "write error bars, the covariance of each vector: .npy, height x width x 3, px^2");
+    add("--covariance FILE", covariance,
+        "write error bars, the covariance of each vector: .npy, height x width x 3, px^2");
   else
-    rare.push_back(command.add_option("--sigma FILE", sigma));
-  if (task != Task::flow) rare.back().help("write error bars, the standard deviation of d: .npy or .pfm, px");
-  rare.push_back(command.add_option("--outlier FILE", outlier));
-  rare.back().help("write the probability that the error is above 1 px: .npy or .pfm");
-  rare.push_back(command.add_option("--outlier3 FILE", outlier3));
-  rare.back().help("write the probability that the error is above 3 px: .npy or .pfm");
-  rare.push_back(command.add_option("--cause FILE", cause));
-  rare.back().help(
+    add("--sigma FILE", sigma,
+        "write error bars, the standard deviation of each disparity: .npy or .pfm, px");
+  add("--outlier FILE", outlier, "write the probability that the error is above 1 px: .npy or .pfm");
+  add("--outlier3 FILE", outlier3, "write the probability that the error is above 3 px: .npy or .pfm");
+  add("--cause FILE", cause,
       "write why errors may be large: .png or .pgm. 0 fine, 1 texture or noise, 2 boundary, 3 inconsistent, "
       "4 "
       "hidden, 5 left the frame");
-  for (const Option option : rare) command.leave_out_of_help(option);
 }
 
 std::vector<Output> ErrorBarFiles::outputs() const {

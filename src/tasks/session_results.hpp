@@ -70,6 +70,7 @@ class SessionResults {
     const auto add = [&](const auto& from, auto& to, const auto& asked) {
       if (asked) copies.add(from.view(), to.view());
     };
+    static_assert(std::tuple_size_v<decltype(delivery.solved.planes())> <= PlaneCopies::most);
     const auto from = std::as_const(delivery.solved).planes();
     const auto to = delivery.there.planes();
     const auto asked = delivery.output.planes();
