@@ -98,6 +98,9 @@ struct RectifierOptions {
   std::optional<Device> device = {};  ///< default: Device::best()
   Stream stream = {};                 ///< CUDA: the stream to use; default: the rectifier's own
   double alpha = 0;                   ///< see plan_rectification
+  /// Views to make instead of plan_rectification's, such as R and P of ROS's camera_info. Their size must be
+  /// the images' size; alpha is ignored.
+  std::optional<Rectification> plan = {};
 };
 
 /// Both rectified views, gray_f32 or rgb_f32, in the value range of the frames. Pixels outside the image are
@@ -116,8 +119,9 @@ struct RectifiedRegion {
 /// time.
 class PARAFIELD_API Rectifier {
  public:
-  /// Makes a rectifier for frames of the given size, which may be 0x0 if the calibration has one. Throws like
-  /// plan_rectification, Error(device), Error(memory).
+  /// Makes a rectifier for frames of the given size, which may be 0x0 if the calibration or the plan has one.
+  /// Throws like plan_rectification, Error(invalid_argument) for a plan of another size, without focal length
+  /// or whose rotations are none, Error(device), Error(memory).
   explicit Rectifier(const StereoCalibration& calibration, Size size = {},
                      const RectifierOptions& options = {});
   ~Rectifier();

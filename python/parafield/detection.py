@@ -3,3 +3,4 @@
 
 from ._core.detection import *  # noqa: F403
 from ._core.detection import methods as methods
+from ._core.detection import options as options

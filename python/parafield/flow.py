@@ -3,3 +3,4 @@
 
 from ._core.flow import *  # noqa: F403
 from ._core.flow import methods as methods
+from ._core.flow import options as options

@@ -3,3 +3,4 @@
 
 from ._core.stereo import *  # noqa: F403
 from ._core.stereo import methods as methods
+from ._core.stereo import options as options

@@ -233,8 +233,20 @@ void bind_plan(nb::module_& module) {
                StructField("cy", &Geometry::cy), StructField("doffs", &Geometry::doffs));
   bind_comparison(type,
                   [](const Geometry& g) { return std::tuple(g.focal, g.baseline, g.cx, g.cy, g.doffs); });
-  nb::class_<Rectification> plan(module, "Rectification",
-                                 "The rotations and the geometry of both rectified views of a pair.");
+  nb::class_<Rectification> plan(
+      module, "Rectification",
+      "The rotations and the geometry of both rectified views of a pair.\n\n"
+      "`shape` is (height, width) of the views. The rotations, 3 x 3, are OpenCV's R1 "
+      "and R2. A Rectifier checks the values.");
+  define<
+      "__init__(self, shape: tuple[int, int], geometry: StereoGeometry, left_rotation, right_rotation) -> "
+      "None">(plan, [](Rectification* self, nb::handle shape, const Geometry& geometry, nb::handle left,
+                       nb::handle right) {
+    Rectification made{read_shape(shape), geometry, {}, {}};
+    std::ranges::copy(read_values(left, "left_rotation", {9}, "3 x 3"), made.left_rotation.begin());
+    std::ranges::copy(read_values(right, "right_rotation", {9}, "3 x 3"), made.right_rotation.begin());
+    new (self) Rectification(made);
+  });
   plan.def_prop_ro(
           "shape", [](const Rectification& self) { return shape_or_none(self.size); },
           nb::sig("def shape(self) -> tuple[int, int]"), "Height and width of both views.")

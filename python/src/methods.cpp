@@ -62,6 +62,33 @@ std::string parameter_lines() {
   return text;
 }
 
+/// Returns the parameters as data: a tuple of dicts, in order.
+template <class Struct>
+nb::object parameter_dicts() {
+  nb::list list;
+  const Struct defaults{};
+  describe(defaults, [&]<class T>(const T& value, const Parameter<T>& parameter) {
+    nb::dict entry;
+    nb::list choices;
+    if constexpr (std::is_enum_v<T>)
+      for (const std::string_view name : names_of(value)) choices.append(nb::cast(name));
+    else
+      for (const T& choice : parameter.choices) choices.append(python_value(choice));
+    entry["name"] = nb::cast(parameter.name);
+    entry["type"] = nb::cast(kind_text<T>());
+    entry["default"] = python_value(value);
+    if constexpr (std::is_same_v<T, int> || std::is_same_v<T, float>) {
+      entry["min"] = python_value(parameter.min);
+      entry["max"] = python_value(parameter.max);
+    }
+    entry["choices"] = nb::tuple(choices);
+    entry["unit"] = nb::cast(parameter.unit);
+    entry["help"] = nb::cast(parameter.help);
+    list.append(entry);
+  });
+  return nb::tuple(list);
+}
+
 template <class Struct>
 void set_all(std::string_view name, Struct& value, const nb::dict& parameters) {
   for (const auto [key, parameter] : parameters) set_by_name(name, key, parameter, value);
@@ -160,6 +187,7 @@ nb::object bind_method(nb::module_& module) {
   type.attr("name") = nb::cast(Method::name);
   type.attr("source") = nb::cast(Method::source);
   type.attr("presets") = nb::tuple(names);
+  type.attr("parameters") = parameter_dicts<Method>();
   if constexpr (!std::is_member_object_pointer_v<decltype(&Method::frames)>)
     type.attr("frames") = nb::cast(int(Method::frames));
   return type;
@@ -175,6 +203,14 @@ void bind_task(nb::module_& module, const char* name, const char* doc) {
   task.def(
       "methods", [all] { return all; }, nb::sig("def methods() -> tuple[type, ...]"),
       "Every method of the task. The first one is the default.");
+  task.def(
+      "options", [] { return parameter_dicts<typename Task::Options>(); },
+      nb::sig("def options() -> tuple[dict[str, typing.Any], ...]"),
+      "The parameters that every method of the task takes next to its own. Each is a dict: name, type "
+      "(\"bool\", "
+      "\"int\", \"float\" or \"str\"), default, min and max of numbers, choices (if not empty, the only "
+      "allowed "
+      "values), unit and help.");
 }
 
 }  // namespace

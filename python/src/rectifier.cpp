@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
@@ -32,8 +33,9 @@ NaN. Each call computes the tables anew; for many pairs make a Rectifier. Raises
 const char* const rectifier_doc = R"(Undistorts and rectifies many pairs of one size.
 
 Arguments are as in rectify. `shape` is (height, width); it can be left out if the calibration has it. `device`
-is by default the best one. The tables are computed once. Calls of several threads take turns. On a CUDA device
-a call waits for the frames and returns when the views are complete.)";
+is by default the best one. `plan` is the views to make instead of plan_rectification's, such as R and P of
+ROS's camera_info; alpha is then ignored. The tables are computed once. Calls of several threads take turns.
+On a CUDA device a call waits for the frames and returns when the views are complete.)";
 
 const char* const alignment_doc =
     R"(How well the rows of a stereo pair are aligned, measured by tracking features.
@@ -58,8 +60,9 @@ struct Views {
 /// A rectifier as Python sees it.
 class PythonRectifier {
  public:
-  PythonRectifier(const StereoCalibration& calibration, Size size, const Device& device, double alpha)
-      : device_(device), rectifier_(made(calibration, size, device, alpha)) {}
+  PythonRectifier(const StereoCalibration& calibration, Size size, const Device& device, double alpha,
+                  const std::optional<Rectification>& plan = {})
+      : device_(device), rectifier_(made(calibration, size, device, alpha, plan)) {}
   ~PythonRectifier() {
     if (forks_ != forks()) rectifier_.release();  // its threads are in the parent process
     const nb::gil_scoped_release released;
@@ -100,9 +103,11 @@ class PythonRectifier {
 
  private:
   static std::unique_ptr<Rectifier> made(const StereoCalibration& calibration, Size size,
-                                         const Device& device, double alpha) {
+                                         const Device& device, double alpha,
+                                         const std::optional<Rectification>& plan) {
     const nb::gil_scoped_release released;
-    return std::make_unique<Rectifier>(calibration, size, RectifierOptions{.device = device, .alpha = alpha});
+    return std::make_unique<Rectifier>(calibration, size,
+                                       RectifierOptions{.device = device, .alpha = alpha, .plan = plan});
   }
 
   Device device_;
@@ -120,15 +125,17 @@ void bind_rectifier(nb::module_& module) {
       .def_ro("geometry", &Views::geometry, "The cameras of the views, for points_of.");
   bind_fields_state(pair, &Views::left, &Views::right, &Views::range, &Views::geometry);
   nb::class_<PythonRectifier> type(module, "Rectifier", rectifier_doc);
-  define<"__init__(self, calibration, shape, device, *, alpha: float = 0, threads) -> None">(
-      type, [](PythonRectifier* self, nb::handle calibration, nb::handle shape, nb::handle device,
-               double alpha, nb::handle threads) {
-        const int count = read_threads(threads);
-        const std::optional<Device> asked = read_device(device, count);
-        Device used = asked ? *asked : Device::best();
-        if (used.kind == Device::Kind::cpu) used.threads = count;
-        new (self) PythonRectifier(read_calibration_argument(calibration), read_shape(shape), used, alpha);
-      });
+  define<
+      "__init__(self, calibration, shape, device, *, alpha: float = 0, threads, plan: Rectification | None = "
+      "None) -> None">(type, [](PythonRectifier* self, nb::handle calibration, nb::handle shape,
+                                nb::handle device, double alpha, nb::handle threads,
+                                const std::optional<Rectification>& plan) {
+    const int count = read_threads(threads);
+    const std::optional<Device> asked = read_device(device, count);
+    Device used = asked ? *asked : Device::best();
+    if (used.kind == Device::Kind::cpu) used.threads = count;
+    new (self) PythonRectifier(read_calibration_argument(calibration), read_shape(shape), used, alpha, plan);
+  });
   define<"__call__(self, left, right, *, axes, range, channels) -> RectifiedPair">(
       type,
       [](PythonRectifier& self, nb::handle left, nb::handle right, nb::handle axes, nb::handle range,

@@ -213,6 +213,26 @@ def test_a_rectifier_gives_what_the_function_gives(pair, calibration, tmp_path):
     assert of_file.left.tobytes() == first.left.tobytes()
 
 
+def test_a_rectifier_makes_given_views(pair, calibration):
+    usual = pf.Rectifier(calibration)
+    views, own = usual(*pair), usual.plan
+    g = own.geometry
+    same = pf.Rectification(own.shape, g, own.left_rotation, own.right_rotation.ravel().tolist())
+    assert np.array_equal(pf.Rectifier(calibration, plan=same)(*pair).right, views.right)
+    moved = pf.StereoGeometry(g.focal, g.baseline, g.cx - 4, g.cy, -2)
+    plan = pf.Rectification(own.shape, moved, own.left_rotation, own.right_rotation)
+    assert pickle.loads(pickle.dumps(plan)).geometry == moved
+    rectifier = pf.Rectifier(calibration, plan=plan)
+    assert rectifier.plan.geometry == moved
+    other = rectifier(*pair)
+    assert np.allclose(other.left[:, :-4], views.left[:, 4:], atol=0.01)
+    assert np.allclose(other.right[:, :-6], views.right[:, 6:], atol=0.01)
+    with pytest.raises(pf.Error, match="views of the plan are 64x48 px, the images are 160x120 px"):
+        pf.Rectifier(calibration, plan=pf.Rectification((48, 64), g, own.left_rotation, own.right_rotation))
+    with pytest.raises(pf.Error, match="left_rotation has the shape .*; expected 3 x 3"):
+        pf.Rectification(own.shape, g, np.eye(2), own.right_rotation)
+
+
 def test_filled_views(pair, calibration):
     views = pf.rectify(*pair, calibration, alpha=1)
     known = [pf.known_pixels(side) for side in (views.left, views.right)]

@@ -22,7 +22,7 @@ def case(request):
 
 def parameters_of(value):
     """Names of parameters and their values."""
-    own = {"name", "source", "presets", "preset", "replace"}
+    own = {"name", "source", "presets", "parameters", "preset", "replace"}
     if isinstance(type(value).frames if hasattr(type(value), "frames") else None, int):
         own.add("frames")
     return {name: getattr(value, name) for name in dir(type(value)) if name[0] != "_" and name not in own}
@@ -83,6 +83,22 @@ def test_documentation(case):
         assert getattr(method, name).__doc__
     for preset in method.presets:
         assert preset in lines
+
+
+def test_parameters_as_data(case):
+    task, method = case
+    own, options = method.parameters, task.options()
+    assert [entry["name"] for entry in own] == re.findall(r"^(\w+) : ", method.__doc__, re.MULTILINE)
+    for entry in own + options:
+        default = entry["default"]
+        assert type(default).__name__ == entry["type"] and entry["help"] and isinstance(entry["unit"], str)
+        if entry["choices"]:
+            assert default in entry["choices"]
+        elif entry["type"] in ("int", "float"):
+            assert entry["min"] <= default <= entry["max"]
+    values = {entry["name"]: entry["default"] for entry in own}
+    assert method(**values) == method()
+    assert {entry["name"] for entry in options} >= ({"freeze"} if task is pf.detection else {"min_confidence"})
 
 
 def test_texts_evaluate_to_equal_values(case):

@@ -78,6 +78,9 @@ class SolverBase {
   /// Luma of the frame in a slot, 0..255.
   View<const float> luma(int /*slot*/) const { return {}; }
 
+  /// Lends the images of the solver that `solve` overwrites before it reads them.
+  void lend(SharedWorkspace&) const {}
+
   /// Whether `solve_back` returns planes of the solver's own, and needs none.
   static constexpr bool keeps_back = false;
   /// Estimates flow from the second of two frames back to the first, after `solve`. Writes it into `planes`

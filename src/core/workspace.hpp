@@ -80,4 +80,43 @@ class Workspace {
   std::size_t bytes_ = 0;
 };
 
+/// Images that others overwrite before they read them, so that a step which runs in between may use them, and
+/// new images of a workspace when these are used up.
+class SharedWorkspace {
+ public:
+  explicit SharedWorkspace(Workspace& workspace) : workspace_(workspace) {}
+
+  Workspace& workspace() { return workspace_; }
+
+  template <class T>
+  void lend(View<T> image) {
+    lent_.push_back({reinterpret_cast<std::uint8_t*>(image.data), image.width * int(sizeof(T)), image.height,
+                     image.pitch});
+  }
+  void lend(FlowPlanes flow) {
+    lend(flow.u);
+    lend(flow.v);
+  }
+
+  /// The image of this size that was lent last, or a new one.
+  template <class T>
+  View<T> image(Size size) {
+    const Size bytes{size.width * int(sizeof(T)), size.height};
+    const auto lent =
+        std::find_if(lent_.rbegin(), lent_.rend(), [&](const auto& image) { return image.size() == bytes; });
+    if (lent == lent_.rend()) return workspace_.image<T>(size);
+    const View<T> image{reinterpret_cast<T*>(lent->data), size.width, size.height, lent->pitch};
+    lent_.erase(std::next(lent).base());
+    return image;
+  }
+  FlowPlanes flow(Size size) {
+    const View<float> u = image<float>(size);
+    return {u, image<float>(size)};
+  }
+
+ private:
+  Workspace& workspace_;
+  std::vector<View<std::uint8_t>> lent_;
+};
+
 }  // namespace parafield

@@ -82,6 +82,9 @@ class RectifiedView {
   double focal_, cx_, cy_;
 };
 
+/// The plan of the options after checks, or plan_rectification's if they have none. Throws like Rectifier.
+Rectification plan_of(const StereoCalibration& calibration, Size size, const RectifierOptions& options);
+
 /// The left and the right view of a plan.
 RectifiedView left_view(const StereoCalibration& calibration, const Rectification& plan);
 RectifiedView right_view(const StereoCalibration& calibration, const Rectification& plan);

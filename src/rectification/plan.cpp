@@ -24,12 +24,12 @@ void check_camera(const CalibratedCamera& camera, const char* side) {
                p2, ", ", k5, ", ", k6, "; the fisheye model has only k1 to k4");
 }
 
-void check_rotation(const Matrix3& rotation) {
+void check_rotation(const Matrix3& rotation, const char* name) {
   const Matrix3 square = product(rotation, transposed(rotation));
   double largest = 0;
   for (std::size_t i = 0; i < 9; ++i) largest = std::max(largest, std::abs(square[i] - identity3[i]));
   if (!(largest <= 0.01) || !(determinant(rotation) > 0))
-    fail_value("R of the calibration is not a rotation: its columns must be orthogonal and of length 1; ",
+    fail_value(name, " is not a rotation: its columns must be orthogonal and of length 1; ",
                "R R^T differs from the identity by ", largest, ", and its determinant is ",
                determinant(rotation));
 }
@@ -190,7 +190,7 @@ Rectification plan_rectification(const StereoCalibration& calibration, Size give
   if (!(alpha >= 0 && alpha <= 1)) fail_value("alpha cannot be ", alpha, "; it must be 0 to 1");
   check_camera(calibration.left, "left");
   check_camera(calibration.right, "right");
-  check_rotation(calibration.rotation);
+  check_rotation(calibration.rotation, "R of the calibration");
   const Rotation half = half_of(rotation_of(calibration.rotation));
   const Matrix3 forward = matrix_of(half), backward = transposed(forward);
   const Vector3 between = applied(backward, calibration.translation);
@@ -213,6 +213,26 @@ Rectification plan_rectification(const StereoCalibration& calibration, Size give
   const double large = alpha > 0 || fisheye ? largest_focal(calibration, plan) : 0;
   if (fisheye && alpha < 1) small = std::max(small, large);  // the pixels of a wider view would be too coarse
   g.focal = (1 - alpha) * small + alpha * large;
+  return plan;
+}
+
+Rectification plan_of(const StereoCalibration& calibration, Size size, const RectifierOptions& options) {
+  if (!options.plan) return plan_rectification(calibration, size, options.alpha);
+  const Rectification& plan = *options.plan;
+  if (size == Size{} && calibration.size == Size{}) size = plan.size;
+  const Size images = checked_size(calibration, size);
+  if (images != plan.size)
+    fail_value("the rectified views of the plan are ", plan.size, " px, the images are ", images,
+               " px; both must have the same size");
+  check_camera(calibration.left, "left");
+  check_camera(calibration.right, "right");
+  check_rotation(plan.left_rotation, "the rotation of the left view");
+  check_rotation(plan.right_rotation, "the rotation of the right view");
+  const auto& [focal, baseline, cx, cy, doffs] = plan.geometry;
+  for (const double value : {baseline, cx, cy, doffs})
+    if (!std::isfinite(value)) fail_value("the geometry of the rectified views has a value ", value);
+  if (!(focal > 0 && std::isfinite(focal)))
+    fail_value("the rectified views have the focal length ", focal, " px; it must be above 0");
   return plan;
 }
 

@@ -109,7 +109,7 @@ struct Rectifier::Impl {
 
 Rectifier::Rectifier(const StereoCalibration& calibration, Size size, const RectifierOptions& options) {
   with_errors([&] {
-    const Rectification plan = plan_rectification(calibration, size, options.alpha);
+    const Rectification plan = plan_of(calibration, size, options);
     check_size(plan.size);
     const Device device = options.device ? *options.device : Device::best();
     Tables tables[2] = {{Image<float>(plan.size), Image<float>(plan.size)},

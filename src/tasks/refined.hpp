@@ -98,7 +98,9 @@ class RefinedFlow : public Solver {
            AdaptiveRidge::name, "; ", Method::name, " has none");
     if (has_bars_) backend.reserve_scratch(flow_bars_scratch(size.width));
     if (refinement_of(method).refine > 0) {
-      refiner_.emplace(backend, workspace, size, refinement_of(method), slots_, Solver::kept());
+      SharedWorkspace shared(workspace);
+      Solver::lend(shared);
+      refiner_.emplace(backend, shared, size, refinement_of(method), slots_, Solver::kept());
       if (uses_back_ && !Solver::keeps_back) back_ = workspace.flow(size);
     }
     if (fb_check_ > 0 && method.frames != 2)

@@ -68,8 +68,8 @@ FlowValues sharpened_on(const Target& target, const SharpenCase& c, int threads 
     const FlowPlanes flow{stored(backend, workspace, c.size, c.u), stored(backend, workspace, c.size, c.v)};
     const Frame frames[] = {frame_in(backend, workspace, c.size, c.from),
                             frame_in(backend, workspace, c.size, c.to)};
-    Sharpening sharpening =
-        make_sharpening<Backend>(workspace, c.size, KeptFrames::make(workspace, c.size, 2));
+    Sharpening sharpening = make_sharpening<Backend>(
+        workspace, c.size, KeptFrames::make(workspace, c.size, 2), workspace.flow(c.size));
     sharpening.flow = flow;
     if (!c.back_u.empty())
       sharpening.back = {stored(backend, workspace, c.size, c.back_u),

@@ -149,6 +149,42 @@ TEST_P(RectifierParity, GivesTheSameBitsForEveryFormatAndMemory) {
 
 INSTANTIATE_TEST_SUITE_P(Targets, RectifierParity, every_target(), target_name);
 
+TEST_P(RectifierOn, MakesTheViewsOfAGivenPlan) {
+  const FrameBuffer left = oracle::image_of(calibration_, false, plane_),
+                    right = oracle::image_of(calibration_, true, plane_);
+  Rectifier usual = rectifier();
+  Rectification plan = usual.plan();
+  const auto& [expected, expected_other] = usual(left, right);
+  const auto with = [&] { return Rectifier(calibration_, {}, {.device = device(), .plan = plan}); };
+  Rectifier same = with();
+  EXPECT_EQ(bytes_of(same(left, right).left), bytes_of(expected));
+  EXPECT_EQ(bytes_of(same(left, right).right), bytes_of(expected_other));
+
+  // Principal points that are 10 and 16 px to the left move the views by as much.
+  plan.geometry.cx -= 10;
+  plan.geometry.doffs = -6;
+  Rectifier moved = with();
+  const auto& [view, other] = moved(left, right);
+  for (int y = 0; y < plan.size.height; y += 7)
+    for (int x = 0; x + 16 < plan.size.width; x += 5) {
+      EXPECT_NEAR(static_cast<const float*>(view.row(y))[x],
+                  static_cast<const float*>(expected.row(y))[x + 10], 0.01);
+      EXPECT_NEAR(static_cast<const float*>(other.row(y))[x],
+                  static_cast<const float*>(expected_other.row(y))[x + 16], 0.01);
+    }
+
+  const auto expect = [&](auto change, std::string_view part) {
+    plan = usual.plan();
+    change();
+    expect_error(ErrorCode::invalid_argument, part, with);
+  };
+  expect([&] { plan.size.width = 300; }, "views of the plan are 300x240 px, the images are 320x240 px");
+  expect([&] { plan.geometry.focal = 0; }, "have the focal length 0 px; it must be above 0");
+  expect([&] { plan.geometry.cx = NAN; }, "geometry of the rectified views has a value nan");
+  expect([&] { plan.left_rotation[0] = 2; }, "the rotation of the left view is not a rotation");
+  expect([&] { plan.right_rotation = {}; }, "the rotation of the right view is not a rotation");
+}
+
 TEST_P(RectifierOn, ChecksFrames) {
   Rectifier rectify = rectifier();
   const FrameBuffer gray({320, 240}, PixelFormat::gray_u8), color({320, 240}, PixelFormat::rgb_u8),

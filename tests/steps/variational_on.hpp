@@ -81,7 +81,10 @@ inline RefinedValues refined_on(const Target& target, const RefinementCase& c,
       frames[i] = {plane.data,  c.size.width,         c.size.height,
                    plane.pitch, PixelFormat::rgb_f32, backend.memory()};
     }
-    FlowRefiner<Backend> refiner(backend, workspace, c.size, parameters, 2, nullptr);
+    SharedWorkspace shared(workspace);
+    for (int i = 0; i < 4; ++i)  // what a solver lends holds anything
+      shared.lend(stored(backend, workspace, c.size, std::vector<float>(c.u.size(), std::nanf(""))));
+    FlowRefiner<Backend> refiner(backend, shared, c.size, parameters, 2, nullptr);
     const FlowPlanes flow = workspace.flow(c.size);
     FlowPlanes back;
     if (!c.back_u.empty())

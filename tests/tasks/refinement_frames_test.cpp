@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Which frames of a sequence the refinement compares.
+#include "parity.hpp"
 #include "planes_on.hpp"
 #include "steps/variational/refiner.hpp"
 #include "tasks/on_device.hpp"
@@ -18,7 +19,8 @@ PlainFlow refined_by_hand(const FlowField& flow, const Frame* frames,
   return with_backend(Device::cpu(1), [&]<class Backend>() {
     Backend backend(Device::cpu(1), {});
     Workspace workspace(backend.memory());
-    FlowRefiner<Backend> refiner(backend, workspace, size, parameters, 2, nullptr);
+    SharedWorkspace shared(workspace);
+    FlowRefiner<Backend> refiner(backend, shared, size, parameters, 2, nullptr);
     const FlowPlanes planes = workspace.flow(size);
     for (int y = 0; y < size.height; ++y)
       for (int x = 0; x < size.width; ++x) planes.u(x, y) = flow.u(x, y), planes.v(x, y) = flow.v(x, y);
@@ -85,6 +87,37 @@ TEST_P(RefinementOfFrames, TakeNoFlowBackOfMoreThanTwo) {
   for (const int count : {3, 5})
     expect_middle_pair(AdaptiveRidge{.frames = count, .matches = UseOfMatches::never}, refinement);
   expect_middle_pair(RidgeRegression{}, refinement);
+}
+
+/// The refinement overwrites memory that the solver does not need between its solves.
+TEST_P(RefinementOfFrames, TakeLittleMoreMemory) {
+  const Size size{640, 480};
+  const auto bytes = [&](AdaptiveRidge method) {
+    return double(FlowEstimator(method, size, {.device = device()}).workspace_bytes());
+  };
+  AdaptiveRidge plain;
+  plain.refinement.refine = 0;
+  EXPECT_LE(bytes({}), 1.3 * bytes(plain));
+}
+
+/// Pairs of different scenes in turns: what a pair leaves in shared memory does not reach the next one.
+TEST_P(RefinementOfFrames, DoNotDependOnEarlierPairs) {
+  const Size size{90, 61};
+  const Scene scenes[] = {render_scene("layers", {.size = size, .color = true}),
+                          render_scene("affine", {.size = size, .color = true})};
+  for (const char* preset : {"default", "precise", "accurate", "large-motion", "clouds"}) {
+    SCOPED_TRACE(preset);
+    const AdaptiveRidge method = parafield::preset<AdaptiveRidge>(preset);
+    FlowEstimator kept(method, size, {.device = device()});
+    for (int i = 0; i < 4; ++i) {
+      const Scene& scene = scenes[i % 2];
+      FlowEstimator fresh(method, size, {.device = device()});
+      const FlowField& expected = fresh(scene.frames[0], scene.frames[1]);
+      const FlowField& found = kept(scene.frames[0], scene.frames[1]);
+      expect_same(View<const float>(found.u), View<const float>(expected.u), "u", preset);
+      expect_same(View<const float>(found.v), View<const float>(expected.v), "v", preset);
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, RefinementOfFrames, every_device(), device_name);

@@ -121,6 +121,15 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
 
   const KeptFrames* kept() const { return kept_ ? &*kept_ : nullptr; }
 
+  void lend(SharedWorkspace& to) const {
+    if (matched_) matched_->lend(to);
+    if (sharpener_) sharpener_->lend(to);
+    // Last, to be used first: matches may never be needed, and their memory never be touched.
+    for (const View<float>& plane :
+         {normal_.xx, normal_.xy, normal_.yy, normal_.xt, normal_.yt, normal_.residual})
+      to.lend(plane);
+  }
+
   bool takes_start() const { return true; }
 
  private:

@@ -33,6 +33,11 @@ class MatchedFlow {
   FlowPlanes fused() const { return fused_; }   ///< result of `fuse`
   FlowPlanes back() const { return back_; }     ///< flow of the second frame, from matches alone
   FlowPlanes spare() const { return filled_; }  ///< planes that are free after `fuse`
+  /// Lends the memory that `fuse` overwrites.
+  void lend(SharedWorkspace& to) const {
+    for (const FlowPlanes& flow : {fused_, filled_, back_}) to.lend(flow);
+    for (const Colors& colors : colors_) lend_colors<Backend>(colors, to);
+  }
 
   /// Records that `count` slots from `slot` on hold new frames. The previous call's frames must already be
   /// described.

@@ -49,15 +49,22 @@ template <class Backend>
 void smooth_kept(Backend& backend, const KeptFrames& kept, const Taps& taps, const View<float>* scratch,
                  const Colors* smoothed);
 
-/// Allocates planes for the channels of a frame.
-template <class Backend>
-Colors make_color_planes(Workspace& workspace, Size size) {
+/// Allocates planes for the channels of a frame. `workspace`: a Workspace or a SharedWorkspace.
+template <class Backend, class From>
+Colors make_color_planes(From& workspace, Size size) {
   Colors colors;
   if constexpr (Backend::is_gpu)
-    colors.pixels = workspace.image<Color>(size);
+    colors.pixels = workspace.template image<Color>(size);
   else
-    for (View<float>& plane : colors.plane) plane = workspace.image<float>(size);
+    for (View<float>& plane : colors.plane) plane = workspace.template image<float>(size);
   return colors;
+}
+template <class Backend>
+void lend_colors(const Colors& colors, SharedWorkspace& to) {
+  if constexpr (Backend::is_gpu)
+    to.lend(colors.pixels);
+  else
+    for (const View<float>& plane : colors.plane) to.lend(plane);
 }
 
 /// Colors of the frames in two slots, and smoothed colors, which likelihoods compare.

@@ -31,14 +31,15 @@ void sharpen_flow(Backend& backend, const Sharpening& sharpening);
 /// Size of the plane of boundary cells.
 inline Size size_of_boundary_cells(Size size) { return {(size.width + 3) / 4, (size.height + 3) / 4}; }
 
-/// Allocates what sharpening needs for flow of the given size.
-template <class Backend>
-Sharpening make_sharpening(Workspace& workspace, Size size, const KeptFrames& kept) {
+/// Allocates what sharpening needs besides the flow of the given size and its result. `workspace`: a Workspace
+/// or a SharedWorkspace.
+template <class Backend, class From>
+Sharpening make_sharpening(From& workspace, Size size, const KeptFrames& kept, FlowPlanes sharpened) {
   Sharpening sharpening;
   sharpening.kept = kept;
-  sharpening.boundaries = workspace.image<std::uint8_t>(size_of_boundary_cells(size));
-  sharpening.trust = workspace.image<float>(size);
-  sharpening.sharpened = workspace.flow(size);
+  sharpening.boundaries = workspace.template image<std::uint8_t>(size_of_boundary_cells(size));
+  sharpening.trust = workspace.template image<float>(size);
+  sharpening.sharpened = sharpened;
   for (int i = 0; i < (Backend::is_gpu ? 1 : 2); ++i)
     sharpening.colors[i] = make_color_planes<Backend>(workspace, size);
   return sharpening;
@@ -50,7 +51,8 @@ class FlowSharpener {
  public:
   /// `back`: planes for the flow of the second frame, which the user of this class fills, or empty.
   FlowSharpener(Backend& backend, Workspace& workspace, Size size, const KeptFrames& kept, FlowPlanes back)
-      : sharpening_(make_sharpening<Backend>(workspace, size, kept)), backend_(backend) {
+      : sharpening_(make_sharpening<Backend>(workspace, size, kept, workspace.flow(size))),
+        backend_(backend) {
     sharpening_.back = back;
   }
 
@@ -61,6 +63,12 @@ class FlowSharpener {
     sharpen_flow(backend_, sharpening_);
     const View<float> in[] = {sharpening_.sharpened.u, sharpening_.sharpened.v}, out[] = {flow.u, flow.v};
     median(backend_, in, 5, out, 2);
+  }
+  /// Lends the memory that `sharpen` overwrites.
+  void lend(SharedWorkspace& to) const {
+    to.lend(sharpening_.trust);
+    to.lend(sharpening_.sharpened);
+    for (const Colors& colors : sharpening_.colors) lend_colors<Backend>(colors, to);
   }
 
  private:

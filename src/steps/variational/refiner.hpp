@@ -15,24 +15,26 @@ namespace parafield {
 template <class Backend>
 class FlowRefiner {
  public:
-  /// `kept`: copies of the frames that the solver keeps in the same slots, or null.
-  FlowRefiner(Backend& backend, Workspace& workspace, Size size, const VariationalRefinement& parameters,
+  /// `shared`: lends what the solver's `solve` overwrites. `kept`: copies of the frames that the solver keeps
+  /// in the same slots, or null.
+  FlowRefiner(Backend& backend, SharedWorkspace& shared, Size size, const VariationalRefinement& parameters,
               int slots, const KeptFrames* kept)
       : backend_(backend),
         parameters_(parameters),
         keeps_frames_(parameters.refine_median > 0 && !kept),
-        taps_(taps_of(is_color() ? 0.23f : 0.19f)),
-        planes_(RefinementPlanes::make(workspace, size)) {
+        taps_(taps_of(is_color() ? 0.23f : 0.19f)) {
+    Workspace& workspace = shared.workspace();
     for (Channels& slot : channels_)
       for (int c = 0; c < channels() && &slot < channels_ + slots; ++c)
         slot.plane[c] = workspace.image<float>(size);
-    if (is_color())
-      for (View<float>& plane : raw_.plane) plane = workspace.image<float>(size);
-    if (parameters.refine_median > 0)
-      sharpening_ =
-          make_sharpening<Backend>(workspace, size, kept ? *kept : KeptFrames::make(workspace, size, slots));
-    if (is_color() || parameters.refine_median > 0)
-      unfiltered_ = sharpening_.sharpened.u ? sharpening_.sharpened : workspace.flow(size);
+    unfiltered_ = shared.flow(size);
+    planes_ = RefinementPlanes::make(shared, size, unfiltered_);
+    raw_ = {planes_.data.xx, planes_.data.xy, planes_.data.yy};
+    if (parameters.refine_median > 0) {
+      planes_.lend_after_relaxation(shared);
+      sharpening_ = make_sharpening<Backend>(
+          shared, size, kept ? *kept : KeptFrames::make(workspace, size, slots), unfiltered_);
+    }
     backend.reserve_scratch(refinement_scratch(size.width));
     backend.reserve_scratch(smooth_scratch(taps_, size.width));
   }
@@ -101,11 +103,11 @@ class FlowRefiner {
   const VariationalRefinement parameters_;
   const bool keeps_frames_;
   const Taps taps_;
-  const RefinementPlanes planes_;
+  RefinementPlanes planes_;
   Channels channels_[KeptFrames::most_slots];  // smoothed frames, one for each slot
-  Channels raw_;                               // of the newest frame
+  Channels raw_;  // of the newest frame, in planes that `refine` does not need yet
   Sharpening sharpening_;
-  FlowPlanes unfiltered_;  // input of the medians
+  FlowPlanes unfiltered_;  // what the medians take, and between passes of the relaxation
 };
 
 }  // namespace parafield

@@ -39,9 +39,10 @@ struct RefinementPlanes {
   DataPlanes data;
   View<float> weight_x, weight_y;  ///< smoothness between a pixel and the next along x or y; 0 at the end
   SlopePlanes measured, slopes;
-  FlowPlanes turns[2];  ///< flow between passes of the relaxation
+  FlowPlanes turns[2];  ///< flow between passes of the relaxation; its result may be turns[1]
 
-  static RefinementPlanes make(Workspace& workspace, Size size) {
+  /// `unfiltered`: turns[1].
+  static RefinementPlanes make(SharedWorkspace& workspace, Size size, FlowPlanes unfiltered) {
     RefinementPlanes planes;
     for (View<float>* plane :
          {&planes.edge_x, &planes.edge_y, &planes.data.xx, &planes.data.xy, &planes.data.yy, &planes.data.xt,
@@ -51,8 +52,15 @@ struct RefinementPlanes {
       for (View<float>& plane : slopes->slope) plane = workspace.image<float>(size_of_slopes(size));
     for (int i = 0; i < 2; ++i)
       planes.slopes.share[i] = planes.measured.share[i] = workspace.image<float>(size_of_slopes(size));
-    for (FlowPlanes& turn : planes.turns) turn = workspace.flow(size);
+    planes.turns[0] = workspace.flow(size);
+    planes.turns[1] = unfiltered;
     return planes;
+  }
+  /// Lends what a warp does not need after its relaxation.
+  void lend_after_relaxation(SharedWorkspace& to) const {
+    to.lend(turns[0]);
+    for (const View<float>& plane : {data.xx, data.xy, data.yy, data.xt, data.yt, weight_x, weight_y})
+      to.lend(plane);
   }
 };
 
@@ -76,7 +84,7 @@ void weigh_smoothness(Backend& backend, const RefinementPlanes& planes, FlowPlan
 
 /// Divides `sweeps` into passes of at most `most` each, and calls pass(from, start, first, count, to) for
 /// each: its first sweep and their number, and the planes that it reads and writes. Only the last pass has a
-/// `start`, which the result must stay close to. `result` may be `flow`.
+/// `start`, which the result must stay close to. `result` may be `flow` or planes.turns[1].
 template <class Pass>
 void each_pass(const RefinementPlanes& planes, FlowPlanes flow, int sweeps, int most, FlowPlanes result,
                Pass pass) {
@@ -85,13 +93,13 @@ void each_pass(const RefinementPlanes& planes, FlowPlanes flow, int sweeps, int 
   for (int i = 0, first = 0; i < count; ++i) {
     const int next = sweeps * (i + 1) / count;
     const bool last = i == count - 1;
-    const FlowPlanes to = last ? result : planes.turns[i % 2];
+    const FlowPlanes to = last ? result : planes.turns[(count - i) % 2];
     pass(from, last ? flow : FlowPlanes{}, first, next - first, to);
     from = to, first = next;
   }
 }
 
-/// Step 4. `result` may be `flow`.
+/// Step 4. `result` may be `flow` or planes.turns[1].
 template <class Backend>
 void relax(Backend& backend, const RefinementPlanes& planes, FlowPlanes flow, int sweeps, FlowPlanes result);
 
