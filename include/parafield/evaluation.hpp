@@ -77,7 +77,7 @@ struct ErrorBarScores {
   /// px: area between the sparsification curve (see EvaluationOptions::confidence) of pixels ranked by their
   /// expected error and the curve of the best ranking. The expected error is sqrt(trace) + 4 outlier.
   double ause = none;
-  double brier1 = none, brier3 = none;  ///< mean squared error of the probabilities of errors above 1 and 3 px
+  double brier1 = none, brier3 = none;  ///< mean squared errors of the probabilities, above 1 and above 3 px
   /// Expected calibration error of these probabilities: the mean absolute difference between the mean
   /// probability and the share of true outliers, over the classes 0..0.05..0.1..0.2..0.4..0.6..1.
   double ece1 = none, ece3 = none;

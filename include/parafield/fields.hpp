@@ -75,8 +75,8 @@ struct FlowField {
   Image<std::uint8_t> valid;  ///< 1 where the flow is reliable, otherwise 0
   Image<float> confidence;    ///< >= 0, grows with the method's certainty; fields from files have none
 
-  /// On request: covariance of the error of each vector, px^2; 1e12 px^2 where the flow is not finite. Errors of neighbors are correlated: n averaged
-  /// pixels are worth fewer than n measurements.
+  /// On request: covariance of each vector's error, px^2; 1e12 px^2 where nothing is known. Errors of
+  /// neighbors are correlated: the mean of n pixels is worth fewer than n measurements.
   Covariance<Image<float>> covariance;
   Image<float> outlier;       ///< on request: probability, 0..1, that the error is above 1 px
   Image<float> outlier3;      ///< on request: probability that it is above 3 px
