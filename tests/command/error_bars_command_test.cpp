@@ -72,7 +72,8 @@ TEST_F(ErrorBarsCommand, Refusals) {
   run_well({"flow", frame0(), frame1(), "-o", path("a.flo"), "--outlier", path("p.npy"), "-d", "cpu"});
   expect_failure(1, {"eval", path("a.flo"), truth(), "--covariance", path("p.npy")},
                  {"not covariance", "height x width x 3"});
-  expect_failure(1, {"eval", path("a.flo"), truth(), "--covariance", path("a.flo")}, {"a.flo", ".npy"});
+  expect_failure(1, {"eval", path("a.flo"), truth(), "--covariance", path("a.flo")},
+                 {"a flow field (.flo), not a covariance"});
   expect_failure(2, {"eval", path("a.flo"), truth(), "--sigma", path("p.npy")}, {"--sigma", "disparities"});
 }
 
