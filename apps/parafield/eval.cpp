@@ -9,11 +9,18 @@ namespace parafield::command {
 namespace {
 
 struct EvalOptions {
-  std::string estimate, truth, mask, confidence;
+  std::string estimate, truth, mask, confidence, covariance, sigma, outlier, outlier3;
   FieldOptions field;
   float true_scale = 0;
   bool valid_only = false, json = false;
 };
+
+/// Reads the probabilities of errors, if given.
+template <class Field>
+void add_outliers(const EvalOptions& options, Field& estimate) {
+  estimate.outlier = read_like(options.outlier, options.estimate, estimate.size(), read_confidence);
+  estimate.outlier3 = read_like(options.outlier3, options.estimate, estimate.size(), read_confidence);
+}
 
 /// Returns a report of the scores that score(options) returns for two fields.
 template <class Score>
@@ -41,20 +48,39 @@ void add_confidence(const EvalOptions& options, Field& estimate) {
   estimate.confidence = read_like(options.confidence, options.estimate, estimate.size(), read_confidence);
 }
 
+/// Adds the scores of the estimate's error bars to a report, if it has any.
+template <class Field>
+Report with_bars(const EvalOptions& options, const Field& estimate, const Field& truth, Report report) {
+  if (!has_bars(estimate)) return report;
+  const auto mask = read_like(options.mask, options.truth, truth.size(), read_mask);
+  add_bar_scores(report,
+                 evaluate_error_bars(estimate, truth, {.mask = mask, .valid_only = options.valid_only}));
+  return report;
+}
+
 Report compare_flow(const EvalOptions& options) {
   FlowField estimate = read_flow(options.estimate);
   const FlowField truth = read_flow(options.truth);
   add_confidence(options, estimate);
-  return evaluated(options, Task::flow, estimate.size(), truth.size(),
-                   [&](const EvaluationOptions& how) { return evaluate(estimate, truth, how); });
+  add_outliers(options, estimate);
+  if (!options.covariance.empty()) {
+    estimate.covariance = read_covariance(options.covariance);
+    check_same_size(options.covariance, estimate.covariance.xx.size(), options.estimate, estimate.size());
+  }
+  return with_bars(options, estimate, truth,
+                   evaluated(options, Task::flow, estimate.size(), truth.size(),
+                             [&](const EvaluationOptions& how) { return evaluate(estimate, truth, how); }));
 }
 
 Report compare_disparity(const EvalOptions& options) {
   DisparityField estimate = read_disparity_of(options.estimate, options.field.scale, "--scale");
   const DisparityField truth = read_disparity_of(options.truth, options.true_scale, "--gt-scale");
   add_confidence(options, estimate);
-  return evaluated(options, Task::disparity, estimate.size(), truth.size(),
-                   [&](const EvaluationOptions& how) { return evaluate(estimate, truth, how); });
+  add_outliers(options, estimate);
+  estimate.sigma = read_like(options.sigma, options.estimate, estimate.size(), read_confidence);
+  return with_bars(options, estimate, truth,
+                   evaluated(options, Task::disparity, estimate.size(), truth.size(),
+                             [&](const EvaluationOptions& how) { return evaluate(estimate, truth, how); }));
 }
 
 Report compare_mask(const EvalOptions& options) {
@@ -74,6 +100,12 @@ void run(const EvalOptions& options) {
     throw UsageError("--valid-only: motion masks have no valid pixels; it needs flow or disparities");
   if (task == Task::mask && !options.confidence.empty())
     throw UsageError("--confidence: motion masks have no score of it; it needs flow or disparities");
+  if (task != Task::flow && !options.covariance.empty())
+    throw UsageError(fmt::format("--covariance is for flow; the task is {}", to_string(task)));
+  if (task != Task::disparity && !options.sigma.empty())
+    throw UsageError(fmt::format("--sigma is for disparities; the task is {}", to_string(task)));
+  if (task == Task::mask && !(options.outlier + options.outlier3).empty())
+    throw UsageError("--outlier: motion masks have no error bars");
   const Report report = task == Task::flow        ? compare_flow(options)
                         : task == Task::disparity ? compare_disparity(options)
                                                   : compare_mask(options);
@@ -108,6 +140,14 @@ void add_eval(App& program) {
       "confidence of EST: .pfm or .npy. Flow and stereo write it by --confidence. Its score is the area "
       "under the sparsification curve (AUC): the mean error of the most confident pixels, over all shares "
       "of them");
+  command.add_option("--covariance FILE", options.covariance,
+                     "error bars of EST, as flow writes them: scores how many errors are inside their "
+                     "ellipses, and how they rank the errors (AUSE)");
+  command.add_option("--sigma FILE", options.sigma, "the same for disparities, as stereo writes them");
+  command.add_option("--outlier FILE", options.outlier,
+                     "probability of an error above 1 px, as flow and stereo write it: scores its Brier "
+                     "score and its calibration error. It flags pixels for the scores of error bars");
+  command.add_option("--outlier3 FILE", options.outlier3, "the same for errors above 3 px");
   command.add_flag(
       "--valid-only", options.valid_only,
       "only pixels that the estimate calls valid count. KITTI's PNG says which they are; in .flo, .pfm "

@@ -84,6 +84,64 @@ void write_confidence(const Path& path, View<const float> confidence) {
   write_disparity(path, DisparityView{confidence});
 }
 
+void ErrorBarFiles::add_to(App& command, Task task) {
+  const auto add = [&](const char* name, std::string& file, const char* help) {
+    const Option option = command.add_option(name, file);
+    option.help(help);
+    command.leave_out_of_help(option);
+  };
+  if (task == Task::flow)
+    add("--covariance FILE", covariance,
+        "write error bars, the covariance of each vector: .npy, height x width x 3, px^2");
+  else
+    add("--sigma FILE", sigma,
+        "write error bars, the standard deviation of each disparity: .npy or .pfm, px");
+  add("--outlier FILE", outlier, "write the probability that the error is above 1 px: .npy or .pfm");
+  add("--outlier3 FILE", outlier3, "write the probability that the error is above 3 px: .npy or .pfm");
+  add("--cause FILE", cause,
+      "write why errors may be large: .png or .pgm. 0 fine, 1 texture or noise, 2 boundary, 3 inconsistent, "
+      "4 "
+      "hidden, 5 left the frame");
+}
+
+std::vector<Output> ErrorBarFiles::outputs() const {
+  return {{"--covariance", covariance, {".npy"}},
+          {"--sigma", sigma, confidence_extensions},
+          {"--outlier", outlier, confidence_extensions},
+          {"--outlier3", outlier3, confidence_extensions},
+          {"--cause", cause, {".png", ".pgm"}}};
+}
+
+void ErrorBarFiles::ask(FlowOptions& options) const {
+  options.covariance = !covariance.empty();
+  options.outlier = !outlier.empty() || !outlier3.empty();
+  options.cause = !cause.empty();
+}
+void ErrorBarFiles::ask(StereoOptions& options) const {
+  options.sigma = !sigma.empty();
+  options.outlier = !outlier.empty() || !outlier3.empty();
+  options.cause = !cause.empty();
+}
+
+template <class Field>
+void ErrorBarFiles::write_shared(const Field& field, int number) const {
+  if (!outlier.empty()) write_confidence(named(outlier, number), field.outlier);
+  if (!outlier3.empty()) write_confidence(named(outlier3, number), field.outlier3);
+  if (cause.empty()) return;
+  const View<const std::uint8_t> plane = field.cause;
+  write_frame(named(cause, number),
+              Frame{plane.data, plane.width, plane.height, plane.pitch, PixelFormat::gray_u8});
+}
+void ErrorBarFiles::write(const FlowField& flow, int number) const {
+  if (!covariance.empty())
+    write_covariance(named(covariance, number), {flow.covariance.xx, flow.covariance.xy, flow.covariance.yy});
+  write_shared(flow, number);
+}
+void ErrorBarFiles::write(const DisparityField& disparity, int number) const {
+  if (!sigma.empty()) write_confidence(named(sigma, number), disparity.sigma);
+  write_shared(disparity, number);
+}
+
 void PictureOptions::add_to(App& command, Option frame) {
   const Option arrows_option =
       command.add_flag("--arrows", arrows, "draw arrows over the frame instead of colors").needs(frame);

@@ -46,6 +46,25 @@ Image<float> read_confidence(const Path& path);
 /// Writes a confidence as float32.
 void write_confidence(const Path& path, View<const float> confidence);
 
+/// Files of error bars: those that a command writes, or that eval reads.
+struct ErrorBarFiles {
+  std::string covariance, sigma, outlier, outlier3, cause;
+
+  /// Adds the options of flow (--covariance) or of stereo (--sigma), which write files.
+  void add_to(App& command, Task task);
+  std::vector<Output> outputs() const;
+  /// Makes an estimator compute what the files hold.
+  void ask(FlowOptions& options) const;
+  void ask(StereoOptions& options) const;
+  /// Writes the files of result `number` of a series, 0 without one.
+  void write(const FlowField& flow, int number) const;
+  void write(const DisparityField& disparity, int number) const;
+
+ private:
+  template <class Field>
+  void write_shared(const Field& field, int number) const;
+};
+
 /// Options for pictures of flow: colors or arrows over the first frame, with or without the plain frame next
 /// to them.
 struct PictureOptions {

@@ -89,12 +89,15 @@ struct FlowCommandOptions : EstimationOptions<Flow> {
   GuideOptions guides;
   TruthOptions truth;
   PictureOptions picture;
+  ErrorBarFiles bars;
 
   std::vector<Output> outputs() const {
-    return {{"-o", flow, {".flo", ".png", ".pfm", ".npy"}},
-            {"--valid", valid, {".png", ".pgm"}},
-            {"--confidence", confidence, confidence_extensions},
-            {"--color", color, picture_extensions}};
+    std::vector<Output> all = {{"-o", flow, {".flo", ".png", ".pfm", ".npy"}},
+                               {"--valid", valid, {".png", ".pgm"}},
+                               {"--confidence", confidence, confidence_extensions},
+                               {"--color", color, picture_extensions}};
+    for (Output& output : bars.outputs()) all.push_back(std::move(output));
+    return all;
   }
   void expand() { expand_names(frames); }
   std::vector<Path> inputs() const {
@@ -138,6 +141,7 @@ void FlowCommandOptions::write(const PictureOptions& drawn, const FlowField& fie
   if (!flow.empty()) write_flow(named(flow, number), field);
   if (!valid.empty()) write_mask(named(valid, number), field.valid);
   if (!confidence.empty()) write_confidence(named(confidence, number), field.confidence);
+  bars.write(field, number);
   if (!color.empty()) write_frame(named(color, number), drawn.draw(field, frame));
 }
 
@@ -256,6 +260,7 @@ void run(const FlowCommandOptions& options) {
   FlowOptions task = options.task;
   task.energies = options.energies(method);
   task.confidence = !options.confidence.empty();
+  options.bars.ask(task);
   const int count = frames_of(method), middle = (count - 1) / 2;
   options.check_frames(method);
   FeatureTracking* const tracking = tracking_of(method);
@@ -306,6 +311,7 @@ void run(const FlowCommandOptions& options) {
     const EvaluationOptions how{
         .mask = mask, .valid_only = options.truth.valid_only, .confidence = task.confidence};
     if (truth.u) add_scores(report, evaluate(field, truth, how), how);
+    if (truth.u && has_bars(field)) add_bar_scores(report, evaluate_error_bars(field, truth, how));
     options.write(picture, field, frame, 0);
   });
 }
@@ -341,6 +347,7 @@ void add_flow(App& program) {
   command.add_option(
       "--confidence FILE", options.confidence,
       "write the confidence: .pfm or .npy. With --gt, how it ranks the errors is scored, too (AUC)");
+  options.bars.add_to(command, Task::flow);
   Option color = command.add_option("--color FILE", options.color,
                                     fmt::format("write a picture of the flow: {}", picture_formats));
   options.picture.add_to(command, color);

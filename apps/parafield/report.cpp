@@ -83,6 +83,23 @@ void add_areas(Report& report, double auc, double auc_best) {
   report.text += fmt::format("AUC {} px (best possible {})\n", number(auc, 4), number(auc_best, 4));
 }
 
+void add_bar_scores(Report& report, const ErrorBarScores& scores) {
+  report.json["error_bars"] = {{"inside68", scores.inside68}, {"inside95", scores.inside95},
+                               {"ause", scores.ause},         {"brier1", scores.brier1},
+                               {"brier3", scores.brier3},     {"ece1", scores.ece1},
+                               {"ece3", scores.ece3},         {"flagged", scores.flagged},
+                               {"above1", scores.above1},     {"pixels", scores.pixels}};
+  if (!std::isnan(scores.inside68))
+    report.text += fmt::format("error bars: 68 % ellipses hold {} %, 95 % ellipses {} %; AUSE {} px\n",
+                               number(100 * scores.inside68, 1), number(100 * scores.inside95, 1),
+                               number(scores.ause, 4));
+  if (!std::isnan(scores.brier1))
+    report.text += fmt::format(
+        "outliers: {} % of the pixels are flagged, {} % are above 1 px; Brier {}, calibration error {}\n",
+        number(100 * scores.flagged, 1), number(100 * scores.above1, 1), number(scores.brier1, 4),
+        number(scores.ece1, 4));
+}
+
 void note(const std::string& text) {
   std::fputs(fmt::format("parafield: note: {}\n", printable(text)).c_str(), stderr);
 }

@@ -39,6 +39,13 @@ void add_scores(Report& report, const MaskScores& scores);
 /// Adds auc and auc_best, and a line of text.
 void add_areas(Report& report, double auc, double auc_best);
 
+/// Adds the scores of error bars as "error_bars", and lines of text.
+void add_bar_scores(Report& report, const ErrorBarScores& scores);
+
+/// Whether a result has error bars that can be scored.
+inline bool has_bars(const FlowField& flow) { return flow.covariance || flow.outlier; }
+inline bool has_bars(const DisparityField& disparity) { return disparity.sigma || disparity.outlier; }
+
 /// Adds the scores, including the scores of the confidence if `how` asks for them.
 template <class Scores>
 void add_scores(Report& report, const Scores& scores, const EvaluationOptions& how) {

@@ -95,6 +95,7 @@ std::vector<Output> StereoCommandOptions::outputs() const {
                              {"--valid", valid, {".png", ".pgm"}},
                              {"--confidence", confidence, confidence_extensions},
                              {"--color", color, picture_extensions}};
+  for (Output& output : bars.outputs()) all.push_back(std::move(output));
   for (Output& output : camera.outputs()) all.push_back(std::move(output));
   return all;
 }
@@ -114,6 +115,7 @@ DepthLoss StereoCommandOptions::write(const DisparityField& field, bool filled, 
   if (!disparity.empty()) write_disparity(named(disparity, number), view, scale.value_or(kitti_scale));
   if (!valid.empty()) write_mask(named(valid, number), field.valid);
   if (!confidence.empty()) write_confidence(named(confidence, number), field.confidence);
+  bars.write(field, number);
   if (!color.empty()) {
     FrameBuffer picture = color_disparity(view, colors);
     if (beside) picture = parafield::beside(pair.frames[0], picture);
@@ -129,6 +131,7 @@ void run(const StereoCommandOptions& options) {
   options.device.check();
   StereoOptions task = options.task;
   task.energies = options.energies(method);
+  options.bars.ask(task);
   options.camera.check();
   if (options.scale && !has_extension(options.disparity, ".png"))
     throw UsageError(fmt::format("--scale needs a PNG; {} holds px", options.disparity));
@@ -198,6 +201,8 @@ void run(const StereoCommandOptions& options) {
         report,
         {.mask = mask, .valid_only = options.truth.valid_only, .confidence = !options.confidence.empty()},
         [&, &field = disparity](const EvaluationOptions& how) { return evaluate(field, truth, how); });
+  if (truth.d && has_bars(disparity))
+    add_bar_scores(report, evaluate_error_bars(disparity, truth, {.mask = mask}));
   const DepthLoss loss = options.write(disparity, energy.checks.fill, pair);
   if (pair.geometry) options.camera.add_depths(report, *pair.geometry, loss, options.quiet);
   add_files(report, names_of(options.outputs()));
@@ -231,6 +236,7 @@ void add_stereo(App& program) {
   confidence.help(
       "write the confidence: .pfm or .npy. With --gt, how it ranks the errors is scored, too (AUC)");
   command.leave_out_of_help(confidence);
+  options.bars.add_to(command, Task::disparity);
   command.add_option("--color FILE", options.color,
                      fmt::format("write a picture of them: {}. Blue is far, red is near, black is not valid",
                                  picture_formats));

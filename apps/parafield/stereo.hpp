@@ -6,6 +6,7 @@
 
 #include "calibration.hpp"
 #include "estimation.hpp"
+#include "fields.hpp"
 #include "frames.hpp"
 
 /// The command stereo: disparities of a pair of images, or of each pair of a stereo camera's video.
@@ -24,7 +25,8 @@ struct PackedViews {
 struct StereoCommandOptions : EstimationOptions<Stereo> {
   std::vector<std::string> images;
   std::string disparity, valid, confidence, color;  // output files; CameraOptions has more
-  std::optional<float> scale;                       // for -o FILE.png
+  ErrorBarFiles bars;
+  std::optional<float> scale;  // for -o FILE.png
   float true_scale = 0;
   CameraOptions camera;
   FrameOptions reading;

@@ -56,8 +56,9 @@ struct PARAFIELD_API FramesFindings {
 
 /// Returns the state of a result's frames if it makes the result of the task unreliable, otherwise
 /// `unknown`: a cut counts for flow and masks, missing texture for flow and disparities. If it counts, marks
-/// all pixels of the result, which is in host memory, as not valid, unless the option min_confidence is 0. At
-/// a cut, no pixel of a mask moves. Task: Flow, Stereo or Detection.
+/// all pixels of the result, which is in host memory, as not valid, unless the option min_confidence is 0;
+/// error bars become huge (sigma 1e6 px), and the probabilities of errors 1. At a cut, no pixel of a mask
+/// moves. Task: Flow, Stereo or Detection.
 template <class Task>
 PARAFIELD_API FramesState withhold(typename Task::Result& result, FramesState state,
                                    const typename Task::Options& options);

@@ -66,6 +66,34 @@ struct DisparityScores {
 PARAFIELD_API DisparityScores evaluate(const In<DisparityView>& estimate, const In<DisparityView>& truth,
                                        const EvaluationOptions& options = {});
 
+/// How well error bars describe the errors of a field. Scores without a pixel, or without the plane that they
+/// need, are NaN.
+struct ErrorBarScores {
+  static constexpr double none = std::numeric_limits<double>::quiet_NaN();  ///< a score without pixels
+
+  /// Coverage: share, 0..1, of pixels whose error is inside the 68 % and the 95 % error ellipse (for
+  /// disparities, the interval). Pixels with outlier >= 0.5 are flagged and do not count here.
+  double inside68 = none, inside95 = none;
+  /// px: area between the sparsification curve (see EvaluationOptions::confidence) of pixels ranked by their
+  /// expected error and the curve of the best ranking. The expected error is sqrt(trace) + 4 outlier.
+  double ause = none;
+  double brier1 = none, brier3 = none;  ///< mean squared errors of the probabilities, above 1 and above 3 px
+  /// Expected calibration error of these probabilities: the mean absolute difference between the mean
+  /// probability and the share of true outliers, over the classes 0..0.05..0.1..0.2..0.4..0.6..1.
+  double ece1 = none, ece3 = none;
+  double flagged = none;    ///< share, 0..1, of pixels with outlier >= 0.5
+  double above1 = none;     ///< share, 0..1, of pixels with an error above 1 px
+  std::int64_t pixels = 0;  ///< pixels that count, as in FlowScores
+};
+
+/// Scores error bars. Pixels count as in `evaluate`; `options.confidence` is ignored. Throws
+/// Error(invalid_argument) if sizes differ, or if the estimate has neither covariance (sigma) nor outlier.
+PARAFIELD_API ErrorBarScores evaluate_error_bars(const In<FlowView>& estimate, const In<FlowView>& truth,
+                                                 const EvaluationOptions& options = {});
+PARAFIELD_API ErrorBarScores evaluate_error_bars(const In<DisparityView>& estimate,
+                                                 const In<DisparityView>& truth,
+                                                 const EvaluationOptions& options = {});
+
 /// Scores of a motion mask. As in CDnet, the scores of a sequence are computed from the sums of its frames'
 /// counts: `MaskScores sequence; sequence += evaluate(mask, labels);`
 struct PARAFIELD_API MaskScores {

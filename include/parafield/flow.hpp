@@ -63,8 +63,18 @@ struct FlowOptions {
                "right. 0 = none. Each method has its own scale.");
   PF_FIELD(bool, valid, true);       ///< whether results have a valid plane
   PF_FIELD(bool, confidence, true);  ///< whether results have a confidence
+  /// Whether results have error bars: the covariance of each vector. Error bars need a method that has them:
+  /// adaptive-ridge. Ask for fb_check, too, where motion is large: without the flow back, a wrong motion that
+  /// matches well looks right.
+  PF_FIELD(bool, covariance, false);
+  /// Whether results say how likely large errors are: `outlier` and `outlier3`.
+  PF_FIELD(bool, outlier, false);
+  PF_FIELD(bool, cause, false);  ///< whether results say why errors may be large
   PF_FIELD(EnergyReport, energies, EnergyReport::none);
   PF_FIELD(ProgressCallback, progress, {});  ///< called by slow methods: ICM, annealing, belief propagation
+
+  /// The planes that results have.
+  FieldPlanes planes() const { return {valid, confidence, covariance, outlier, cause}; }
 };
 
 /// Every method that estimates flow.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -201,18 +202,16 @@ class Image {
 
 namespace detail {
 
-/// Allocates the planes of a field, in one allocation with one pitch. Leaves out the last two planes, valid
-/// and confidence, if `has_valid` or `has_confidence` is false.
-template <class Field>
-void allocate_planes(Field& field, Size size, Memory memory, bool has_confidence, bool has_valid = true) {
+/// Allocates the planes of a field that are wanted, in one allocation with one pitch.
+template <class Field, std::size_t Count>
+void allocate_planes(Field& field, Size size, Memory memory, const std::array<bool, Count>& wanted) {
   const auto planes = field.planes();
-  const int last = int(std::tuple_size_v<decltype(field.planes())>) - 1;
+  static_assert(Count == std::tuple_size_v<decltype(field.planes())>);
   /// Calls f(plane) for each plane to allocate.
   const auto for_each_wanted = [&](auto f) {
-    int index = 0;
+    std::size_t index = 0;
     const auto visit = [&](auto& plane) {
-      if (index == last - 1 ? has_valid : index == last ? has_confidence : true) f(plane);
-      ++index;
+      if (wanted[index++]) f(plane);
     };
     std::apply([&](auto&... plane) { (visit(plane), ...); }, planes);
   };
@@ -242,12 +241,12 @@ void for_each_plane(Field& field, Other& other, F f) {
 template <class Field>
 Field copy_of(const Field& field, Memory memory) {
   if (field.size() == Size{}) return {};
-  Field copy(field.size(), memory, bool(field.confidence), bool(field.valid));
+  Field copy;
+  allocate_planes(
+      copy, field.size(), memory,
+      std::apply([](const auto&... plane) { return std::array{bool(plane)...}; }, field.planes()));
   for_each_plane(field, copy, [](const auto& from, auto& to) {
-    if (from)
-      to.take(from);
-    else
-      to = {};
+    if (from) to.take(from);
   });
   return copy;
 }

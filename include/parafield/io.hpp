@@ -107,6 +107,12 @@ class PARAFIELD_API FlowReader {
 PARAFIELD_API void write_flow(const std::filesystem::path& path, const In<FlowView>& flow,
                               bool mark_invalid = false);
 
+/// Writes the covariance of a flow field: .npy, float32, height x width x 3: xx, xy and yy, px^2.
+PARAFIELD_API void write_covariance(const std::filesystem::path& path,
+                                    const Covariance<View<const float>>& covariance);
+/// Reads such a file; it may also hold float16 or float64.
+PARAFIELD_API Covariance<Image<float>> read_covariance(const std::filesystem::path& path);
+
 /// Reads a disparity field, px, without confidence:
 /// - PFM of one channel (Pf) and .npy (float16, float32 or float64, height x width, C order): values
 ///   unchanged. A disparity that is not finite is unknown.

@@ -39,8 +39,17 @@ struct StereoOptions {
       float, min_confidence, -1, range(-1, 1e6),
       "Least confidence of valid disparities. -1 = the method's own, which costs few pixels that are "
       "right. 0 = none. Each method has its own scale.");
+  /// Whether results have error bars: the standard deviation of each disparity. Error bars need a method that
+  /// has them: belief-propagation with the left-right check.
+  PF_FIELD(bool, sigma, false);
+  /// Whether results say how likely large errors are: `outlier` and `outlier3`.
+  PF_FIELD(bool, outlier, false);
+  PF_FIELD(bool, cause, false);  ///< whether results say why errors may be large
   PF_FIELD(EnergyReport, energies, EnergyReport::none);
   PF_FIELD(ProgressCallback, progress, {});  ///< called by slow methods: ICM, annealing, belief propagation
+
+  /// The planes that results have.
+  FieldPlanes planes() const { return {true, true, sigma, outlier, cause}; }
 };
 
 /// Every method of stereo. The first is the default.
@@ -120,5 +129,11 @@ PARAFIELD_API std::array<Frame, 2> split_views(const Frame& frame, ViewLayout la
 /// 0 and finite, or an offset that is not finite.
 PARAFIELD_API Image<float> depth_of(const In<DisparityView>& disparity, double focal_length, double baseline,
                                     double offset = 0);
+
+/// Standard deviations of the depths of depth_of, in the unit of `baseline`: z^2 / (focal_length * baseline)
+/// times the disparity's sigma. Infinite where the depth is infinite. Throws like depth_of, and
+/// Error(invalid_argument) if the disparities have no sigma.
+PARAFIELD_API Image<float> depth_sigma_of(const In<DisparityView>& disparity, double focal_length,
+                                          double baseline, double offset = 0);
 
 }  // namespace parafield

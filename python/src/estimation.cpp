@@ -337,7 +337,8 @@ Field<Task> solve(const Request<Task>& asked, const std::vector<FrameStack>& fra
   const Request<Task>& request = found ? *found : asked;
   const bool on_host = first.array.memory.on_host();
   const bool pinned = on_host && device.kind == Device::Kind::cuda;
-  Field<Task> field = new_field<Task>(first.array, first.first.size(), items.count, first.stacked, pinned);
+  Field<Task> field = new_field<Task>(first.array, first.first.size(), items.count, first.stacked, pinned,
+                                      planes_of(request.options));
   std::vector<FramesState> states(std::size_t(items.count));
   if (on_host) {
     solve_on_host(request, items, device, field, known, states);

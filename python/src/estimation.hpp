@@ -28,12 +28,34 @@ struct Request {
   std::string key;  ///< bytes that identify the method and the options, for comparison
 };
 
+/// The planes that results have.
+template <class Options>
+FieldPlanes planes_of(const Options& options) {
+  if constexpr (requires { options.planes(); }) return options.planes();
+  return {};
+}
+
+/// The options that ask for error bars, by name.
+template <class Options>
+std::vector<std::pair<const char*, bool*>> bars_of(Options& options) {
+  std::vector<std::pair<const char*, bool*>> flags;
+  if constexpr (requires { options.covariance; }) flags.emplace_back("covariance", &options.covariance);
+  if constexpr (requires { options.sigma; }) flags.emplace_back("sigma", &options.sigma);
+  if constexpr (requires { options.cause; }) {
+    flags.emplace_back("outlier", &options.outlier);
+    flags.emplace_back("cause", &options.cause);
+  }
+  return flags;
+}
+
 /// Computes Request::key from the method and options.
 template <class Task>
 std::string key_of(const Request<Task>& request) {
   std::string key(1, char(request.method.index()));
   std::visit([&](const auto& chosen) { append_key(chosen, key); }, request.method);
   append_key(request.options, key);
+  const FieldPlanes has = planes_of(request.options);
+  for (const bool plane : {has.covariance, has.outlier, has.cause}) key.push_back(char(plane));
   if constexpr (Task::learns) {  // by identity: the cached estimator keeps them alive
     const void* const objects[] = {request.options.background.get(), request.options.region.get()};
     key.append(reinterpret_cast<const char*>(objects), sizeof objects);
@@ -49,10 +71,16 @@ std::optional<Device> read_device(nb::handle device, int threads);
 
 template <class Task>
 Request<Task> read_request(nb::handle method, nb::handle preset, nb::handle device, nb::handle threads,
-                           const nb::dict& parameters, const typename Task::Options& options = {}) {
+                           const nb::dict& given, const typename Task::Options& options = {}) {
+  nb::dict parameters = nb::cast<nb::dict>(given.attr("copy")());
   Request<Task> request;
   request.options = options;
   request.options.examine_frames = true;
+  for (const auto& [name, flag] : bars_of(request.options)) {
+    if (!parameters.contains(name)) continue;
+    const nb::object value = parameters.attr("pop")(name);
+    if (!nb::try_cast(value, *flag)) fail(name, " cannot be ", repr_text(value), ": True or False");
+  }
   request.threads = read_threads(threads);
   request.device = read_device(device, request.threads);
   request.method = read_method<Task>(method, preset, parameters, request.options);

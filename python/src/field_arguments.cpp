@@ -35,7 +35,7 @@ nb::object plane_of(nb::handle object, const std::string& name, const char* type
 /// Copies an array H x W x 2 into a flow field.
 Field<Flow> flow_from_pairs(nb::handle object, const std::string& name) {
   const nb::object plane = as_plane(object, name, "float32");
-  Field<Flow> field = host_field<Flow>(size_of(plane, name, 3, "H x W x 2"), false);
+  Field<Flow> field = host_field<Flow>(size_of(plane, name, 3, "H x W x 2"), {.confidence = false});
   const float* const from = data_of<float>(plane);
   const std::ptrdiff_t pixels = field.pixels();
   for (std::ptrdiff_t i = 0; i < pixels; ++i) {
@@ -65,7 +65,8 @@ Field<Task> field_from(const std::vector<PlaneArgument>& planes, nb::handle vali
     const auto& [array, name] = planes[i];
     const char* const type = TaskPlanes<Task>::has_moving ? "bool_" : "float32";
     const nb::object plane = plane_of(array, name, type, field.size, first_name);
-    if (i == 0) field = host_field<Task>(size_of(plane, name, 2, "H x W"), !confidence.is_none());
+    if (i == 0)
+      field = host_field<Task>(size_of(plane, name, 2, "H x W"), {.confidence = !confidence.is_none()});
     void* const first = field.moving ? static_cast<void*>(field.moving) : field.values;
     std::memcpy(static_cast<Value*>(first) + std::ptrdiff_t(i) * field.pixels(), data_of<Value>(plane),
                 std::size_t(field.pixels()) * sizeof(Value));

@@ -63,6 +63,38 @@ const nb::object& confidence_of(Field<Task>& field) {
   return field.all_confidence;
 }
 
+/// Returns the covariance, H x W x 3.
+nb::object covariance_of(const Field<Flow>& field) {
+  if (!field.covariance) return nb::none();
+  if (field.storage->library == Library::other)
+    fail("the covariance of frames of this library cannot be had as an array; use NumPy, PyTorch or CuPy");
+  auto [shape, strides] = plane_layout(field, field.bars);
+  shape.push_back(std::size_t(field.bars));
+  strides.push_back(field.pixels());
+  return array_in(field.storage, field.covariance, nb::dtype<float>(), shape, strides);
+}
+nb::object variance_of(const Field<Flow>& field, int i) {
+  return plane(field, field.covariance + i * field.pixels(), nb::dtype<float>(), field.bars);
+}
+/// Returns the square root of the larger eigenvalue of the covariance.
+nb::object sigma_of(const Field<Flow>& field) {
+  if (!field.covariance) return nb::none();
+  const nb::object xx = variance_of(field, 0), xy = variance_of(field, 1), yy = variance_of(field, 2);
+  const auto root = [](const nb::object& value) { return value.attr("__pow__")(0.5); };
+  const nb::object half = (xx - yy) * nb::float_(0.5);
+  return root((xx + yy) * nb::float_(0.5) + root(half * half + xy * xy));
+}
+nb::object sigma_of(const Field<Stereo>& field) {
+  return field.covariance ? plane(field, field.covariance, nb::dtype<float>()) : nb::none();
+}
+/// Returns outlier (0) or outlier3 (1), or None.
+nb::object outlier_of(const Planes& field, int i) {
+  return field.outlier ? plane(field, field.outlier + i * field.pixels(), nb::dtype<float>(), 2) : nb::none();
+}
+nb::object cause_of(const Planes& field) {
+  return field.cause ? plane(field, field.cause, nb::dtype<std::uint8_t>()) : nb::none();
+}
+
 template <class Task>
 const nb::object& valid_of(Field<Task>& field) {
   if (!field.all_valid)
@@ -131,10 +163,9 @@ Field<Task> frame_of(const Field<Task>& field, nb::handle index) {
   one.stacked = false;
   one.count = 1;
   const std::ptrdiff_t skipped = field.pixels() * i;
-  if (one.values) one.values += skipped * field.components;
-  if (one.confidence) one.confidence += skipped;
-  if (one.moving) one.moving += skipped;
-  if (one.valid) one.valid += skipped;
+  one.each_array([&](auto*& array, int planes) {
+    if (array) array += skipped * planes;
+  });
   return one;
 }
 
@@ -151,26 +182,53 @@ nb::tuple state_of(const Field<Task>& field) {
   const Field<Task> packed = copied(on_host(field));  // a frame of a stack shares the stack's memory
   return nb::make_tuple(field.size.width, field.size.height, field.count, field.stacked,
                         field.confidence != nullptr, nb::bytes(packed.storage->data, packed.storage->bytes),
-                        field.valid != nullptr);
+                        field.valid != nullptr, field.covariance != nullptr, field.outlier != nullptr,
+                        field.cause != nullptr);
 }
 
 template <class Task>
 void restore(Field<Task>& field, const nb::tuple& state) {
   Size size;
   int count = 0;
-  bool stacked = false, has_confidence = false, has_valid = true;
+  bool stacked = false;
+  FieldPlanes has;
   nb::bytes bytes;
-  const bool old = state.size() == 6;  // format of older versions, in which every field has a valid plane
-  const bool fits = (old || (state.size() == 7 && nb::try_cast(state[6], has_valid))) &&
-                    nb::try_cast(state[0], size.width) && nb::try_cast(state[1], size.height) &&
-                    nb::try_cast(state[2], count) && nb::try_cast(state[3], stacked) &&
-                    nb::try_cast(state[4], has_confidence) && nb::try_cast(state[5], bytes) &&
-                    size.width > 0 && size.height > 0 && count > 0;
-  const std::size_t expected = fits ? bytes_of_results<Task>(size, count, has_confidence, has_valid) : 0;
+  // Older versions have 6 values, when every field had a valid plane, or 7, before there were error bars.
+  const std::size_t values = state.size();
+  const bool known = values == 6 || ((values == 7 || values == 10) && nb::try_cast(state[6], has.valid));
+  const bool fits =
+      known &&
+      (values < 10 || (nb::try_cast(state[7], has.covariance) && nb::try_cast(state[8], has.outlier) &&
+                       nb::try_cast(state[9], has.cause))) &&
+      nb::try_cast(state[0], size.width) && nb::try_cast(state[1], size.height) &&
+      nb::try_cast(state[2], count) && nb::try_cast(state[3], stacked) &&
+      nb::try_cast(state[4], has.confidence) && nb::try_cast(state[5], bytes) && size.width > 0 &&
+      size.height > 0 && count > 0;
+  const std::size_t expected = fits ? bytes_of_results<Task>(size, count, has) : 0;
   if (!fits || bytes.size() != expected) fail("the pickled field is damaged");
-  new (&field) Field<Task>(
-      field_in<Task>(make_host_storage(expected), size, count, stacked, has_confidence, has_valid));
+  new (&field) Field<Task>(field_in<Task>(make_host_storage(expected), size, count, stacked, has));
   std::memcpy(field.storage->data, bytes.c_str(), expected);
+}
+
+/// Binds the error bars of flow and disparities.
+template <class Task>
+void bind_bars(nb::class_<Field<Task>>& type, const char* sigma) {
+  using F = Field<Task>;
+  type.def_prop_ro(
+          "sigma", [](const F& self) { return sigma_of(self); }, nb::sig("def sigma(self) -> typing.Any"),
+          sigma)
+      .def_prop_ro(
+          "outlier", [](const F& self) { return outlier_of(self, 0); },
+          nb::sig("def outlier(self) -> typing.Any"),
+          "float32, H x W (N x H x W for a stack): probability, 0..1, that the error is above 1 px. None "
+          "unless it was asked for with outlier=True.")
+      .def_prop_ro(
+          "outlier3", [](const F& self) { return outlier_of(self, 1); },
+          nb::sig("def outlier3(self) -> typing.Any"), "The same for errors above 3 px.")
+      .def_prop_ro(
+          "cause", [](const F& self) { return cause_of(self); }, nb::sig("def cause(self) -> typing.Any"),
+          "uint8, H x W (N x H x W for a stack): an ErrorCause, the main reason why the error may be large. "
+          "None unless it was asked for with cause=True.");
 }
 
 /// Binds what the results of all tasks have in common.
@@ -229,6 +287,14 @@ nb::class_<Field<Task>> bind_field(nb::module_& module, const char* doc) {
 }  // namespace
 
 void bind_fields(nb::module_& module) {
+  nb::enum_<ErrorCause>(module, "ErrorCause", nb::is_arithmetic(),
+                        "The main reason why the error of a pixel may be large; `cause` holds the numbers.")
+      .value("fine", ErrorCause::fine, "The error is small.")
+      .value("texture", ErrorCause::texture, "Little texture, or noise.")
+      .value("boundary", ErrorCause::boundary, "The field changes around the pixel.")
+      .value("inconsistent", ErrorCause::inconsistent, "The other frame's field does not lead back.")
+      .value("hidden", ErrorCause::hidden, "It leads elsewhere: most such pixels are hidden.")
+      .value("left_frame", ErrorCause::left_frame, "The match is outside the other frame.");
   auto flow = bind_field<Flow>(
       module,
       "A flow field, of one pair of frames or of a stack of pairs.\n\n"
@@ -251,6 +317,14 @@ void bind_fields(nb::module_& module) {
       .def_prop_ro(
           "uv", [](Field<Flow>& self) { return values_of(self); }, nb::sig("def uv(self) -> typing.Any"),
           "float32, 2 x H x W (N x 2 x H x W for a stack): u and v in one array, without a copy.");
+  flow.def_prop_ro(
+      "covariance", [](const Field<Flow>& self) { return covariance_of(self); },
+      nb::sig("def covariance(self) -> typing.Any"),
+      "float32, H x W x 3 (N x H x W x 3 for a stack): xx, xy and yy of the covariance of each vector's "
+      "error, px^2. None unless it was asked for with covariance=True.");
+  bind_bars<Flow>(flow,
+                  "float32, H x W (N x H x W for a stack): standard deviation of the error along the "
+                  "direction in which it is largest, px. None unless covariance=True was asked for.");
   auto disparity = bind_field<Stereo>(module,
                                       "Disparities of the left image, of one pair or of a stack of pairs.\n\n"
                                       "x_right = x_left - d. numpy.asarray(disparity) is d.");
@@ -263,6 +337,10 @@ void bind_fields(nb::module_& module) {
   disparity.def_prop_ro(
       "d", [](Field<Stereo>& self) { return values_of(self); }, nb::sig("def d(self) -> typing.Any"),
       "float32, H x W (N x H x W for a stack): px.");
+  bind_bars<Stereo>(
+      disparity,
+      "float32, H x W (N x H x W for a stack): standard deviation of the error, px. None unless "
+      "it was asked for with sigma=True.");
   auto mask = bind_field<Detection>(
       module,
       "A motion mask, of one pair of frames or of a stack of pairs.\n\nnumpy.asarray(mask) is `moving`.");

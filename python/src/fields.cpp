@@ -2,18 +2,24 @@
 #include "fields.hpp"
 
 #include <cstring>
+#include <vector>
 
 namespace parafield::python {
 namespace {
 
-/// Copies the planes between fields of the same size and number of frames.
+/// Copies the planes between fields of the same size, planes and number of frames.
 template <class Task>
-void copy_planes(const Field<Task>& from, Field<Task>& to) {
+void copy_planes(const Field<Task>& source, Field<Task>& to) {
+  Field<Task> from;
+  static_cast<Planes&>(from) = source;
   const std::size_t pixels = std::size_t(from.pixels()) * std::size_t(from.count);
-  if (from.values) std::memcpy(to.values, from.values, pixels * 4 * from.components);
-  if (from.confidence) std::memcpy(to.confidence, from.confidence, pixels * 4);
-  if (from.moving) std::memcpy(to.moving, from.moving, pixels);
-  if (from.valid) std::memcpy(to.valid, from.valid, pixels);
+  std::vector<const void*> arrays;
+  from.each_array([&](const auto* array, int) { arrays.push_back(array); });
+  auto next = arrays.begin();
+  to.each_array([&]<class T>(T* array, int planes) {
+    const void* const values = *next++;
+    if (values) std::memcpy(array, values, pixels * sizeof(T) * std::size_t(planes));
+  });
 }
 
 /// Returns the field with its planes in `storage`, which must hold a copy of the field's storage.
@@ -22,16 +28,15 @@ Field<Task> moved_to(const std::shared_ptr<Storage>& storage, const Field<Task>&
   Field<Task> moved;
   static_cast<Planes&>(moved) = field;
   const std::ptrdiff_t distance = storage->data - field.storage->data;
-  const auto move = [&]<class T>(T*& pointer) {
+  moved.each_array([&]<class T>(T*& pointer, int) {
     if (pointer) pointer = reinterpret_cast<T*>(reinterpret_cast<char*>(pointer) + distance);
-  };
-  move(moved.values);
-  move(moved.confidence);
-  move(moved.moving);
-  move(moved.valid);
+  });
   moved.storage = storage;
   return moved;
 }
+
+bool has_covariance(const FlowField& flow) { return bool(flow.covariance); }
+bool has_covariance(const DisparityField& disparity) { return bool(disparity.sigma); }
 
 }  // namespace
 
@@ -48,17 +53,20 @@ Field<Task> copied(const Field<Task>& field) {
   Array like;
   like.library = field.storage->library;
   like.object = field.storage->like;
-  Field<Task> copy = field_in<Task>(
-      make_storage(like, bytes_of_results<Task>(field.size, field.count, field.confidence, field.valid),
-                   false),
-      field.size, field.count, field.stacked, field.confidence, field.valid);
+  Field<Task> copy =
+      field_in<Task>(make_storage(like, bytes_of_results<Task>(field.size, field.count, field.has()), false),
+                     field.size, field.count, field.stacked, field.has());
   copy_planes(field, copy);
   return copy;
 }
 
 template <class Task>
 Field<Task> numpy_field(const typename Task::Result& result) {
-  Field<Task> field = host_field<Task>(result.size(), bool(result.confidence));
+  Field<Task> field =
+      host_field<Task>(result.size(), {.confidence = bool(result.confidence),
+                                       .covariance = has_covariance(result),
+                                       .outlier = bool(result.outlier) && bool(result.outlier3),
+                                       .cause = bool(result.cause)});
   typename Task::Result planes = field.result(0);
   detail::for_each_plane(result, planes, [](const auto& from, auto& to) {
     if (from && to) to.take(from);

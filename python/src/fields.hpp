@@ -12,38 +12,58 @@ namespace parafield::python {
 /// Planes of one result or of a stack of results. The frames of a stack are consecutive in each plane:
 ///   values      frames x `components` x height x width, float32
 ///   confidence  frames x height x width, float32
+///   covariance  frames x `bars` x height x width, float32: xx, xy, yy of flow, or the sigma of disparities
+///   outlier     frames x 2 x height x width, float32: outlier and outlier3
 ///   moving      frames x height x width, bytes
 ///   valid       frames x height x width, bytes
+///   cause       frames x height x width, bytes
 /// Rows have no gap between them.
 struct Planes {
   std::shared_ptr<Storage> storage;
   bool stacked = false;
   int count = 1;  ///< number of frames
   Size size;
-  float *values = nullptr, *confidence = nullptr;
-  std::uint8_t *moving = nullptr, *valid = nullptr;
+  float *values = nullptr, *confidence = nullptr, *covariance = nullptr, *outlier = nullptr;
+  std::uint8_t *moving = nullptr, *valid = nullptr, *cause = nullptr;
 
+  /// Which optional planes there are.
+  FieldPlanes has() const {
+    return {valid != nullptr, confidence != nullptr, covariance != nullptr, outlier != nullptr,
+            cause != nullptr};
+  }
+  /// Calls f(pointer, planes of a frame) for each array; `values` has `components` planes, `covariance` `bars`.
+  template <class F>
+  void each_array(int components, int bars, F f) {
+    f(values, components);
+    f(confidence, 1);
+    f(covariance, bars);
+    f(outlier, 2);
+    f(moving, 1);
+    f(valid, 1);
+    f(cause, 1);
+  }
   std::ptrdiff_t pixels() const { return std::ptrdiff_t(size.width) * size.height; }
 };
 
-/// Planes and names of a task's results. `components` is the number of float planes before the confidence.
+/// Planes and names of a task's results. `components` is the number of float planes before the confidence,
+/// `bars` the number of planes of the covariance.
 template <class Task>
 struct TaskPlanes;
 template <>
 struct TaskPlanes<Flow> {
-  static constexpr int components = 2;
+  static constexpr int components = 2, bars = 3;
   static constexpr bool has_moving = false;
   static constexpr const char *result = "FlowField", *arrays = "arrays u and v";
 };
 template <>
 struct TaskPlanes<Stereo> {
-  static constexpr int components = 1;
+  static constexpr int components = 1, bars = 1;
   static constexpr bool has_moving = false;
   static constexpr const char *result = "DisparityField", *arrays = "array d";
 };
 template <>
 struct TaskPlanes<Detection> {
-  static constexpr int components = 0;
+  static constexpr int components = 0, bars = 0;
   static constexpr bool has_moving = true;
   static constexpr const char *result = "MotionMask", *arrays = "array moving";
 };
@@ -51,10 +71,16 @@ struct TaskPlanes<Detection> {
 /// A result of a task, as Python sees it. A stack and its frames share ownership of their memory.
 template <class Task>
 struct Field : Planes {
-  static constexpr int components = TaskPlanes<Task>::components;
+  static constexpr int components = TaskPlanes<Task>::components, bars = TaskPlanes<Task>::bars;
 
   // Arrays are made when they are first requested.
   nb::object all_values = {}, all_confidence = {}, all_moving = {}, all_valid = {};
+
+  /// Calls f(pointer, planes of a frame) for each array of the task.
+  template <class F>
+  void each_array(F f) {
+    Planes::each_array(components, bars, f);
+  }
 
   /// Returns non-owning views of the planes of frame i.
   typename Task::Result result(int i) const {
@@ -75,6 +101,18 @@ struct Field : Planes {
     }
     result.valid = plane(valid, i);
     result.confidence = plane(confidence, i);
+    if constexpr (bars == 3) {
+      result.covariance.xx = plane(covariance, 3 * i);
+      result.covariance.xy = plane(covariance, 3 * i + 1);
+      result.covariance.yy = plane(covariance, 3 * i + 2);
+    } else if constexpr (bars == 1) {
+      result.sigma = plane(covariance, i);
+    }
+    if constexpr (bars > 0) {
+      result.outlier = plane(outlier, 2 * i);
+      result.outlier3 = plane(outlier, 2 * i + 1);
+      result.cause = plane(cause, i);
+    }
     return result;
   }
 };
@@ -84,32 +122,36 @@ constexpr std::size_t plane_bytes(std::size_t bytes) { return (bytes + 255) / 25
 
 /// Returns the bytes of a task's results.
 template <class Task>
-std::size_t bytes_of_results(Size size, int count, bool has_confidence, bool has_valid = true) {
+std::size_t bytes_of_results(Size size, int count, FieldPlanes has) {
+  using Names = TaskPlanes<Task>;
   const std::size_t pixels = std::size_t(size.width) * std::size_t(size.height) * std::size_t(count);
-  return plane_bytes(pixels * 4 * TaskPlanes<Task>::components) +
-         (has_confidence ? plane_bytes(pixels * 4) : 0) +
-         plane_bytes(pixels) * (has_valid + TaskPlanes<Task>::has_moving);
+  const int bytes = Names::has_moving + has.valid + has.cause;
+  return plane_bytes(pixels * 4 * Names::components) + (has.confidence ? plane_bytes(pixels * 4) : 0) +
+         (has.covariance ? plane_bytes(pixels * 4 * Names::bars) : 0) +
+         (has.outlier ? plane_bytes(pixels * 4 * 2) : 0) + plane_bytes(pixels) * std::size_t(bytes);
 }
 
 /// Makes a result in `storage`, which must have bytes_of_results bytes.
 template <class Task>
-Field<Task> field_in(std::shared_ptr<Storage> storage, Size size, int count, bool stacked,
-                     bool has_confidence, bool has_valid = true) {
+Field<Task> field_in(std::shared_ptr<Storage> storage, Size size, int count, bool stacked, FieldPlanes has) {
   Field<Task> field;
   field.stacked = stacked;
   field.count = count;
   field.size = size;
   char* next = storage->data;
-  const auto take = [&](std::size_t bytes) {
-    char* const plane = next;
-    next += plane_bytes(bytes);
-    return plane;
-  };
   const std::size_t pixels = std::size_t(field.pixels()) * std::size_t(count);
-  if (field.components) field.values = reinterpret_cast<float*>(take(pixels * 4 * field.components));
-  if (has_confidence) field.confidence = reinterpret_cast<float*>(take(pixels * 4));
-  if (TaskPlanes<Task>::has_moving) field.moving = reinterpret_cast<std::uint8_t*>(take(pixels));
-  if (has_valid) field.valid = reinterpret_cast<std::uint8_t*>(take(pixels));
+  const auto take = [&]<class T>(T*& array, int planes, bool wanted = true) {
+    if (!wanted || planes == 0) return;
+    array = reinterpret_cast<T*>(next);
+    next += plane_bytes(pixels * sizeof(T) * std::size_t(planes));
+  };
+  take(field.values, field.components);
+  take(field.confidence, 1, has.confidence);
+  take(field.covariance, field.bars, has.covariance);
+  take(field.outlier, 2, has.outlier);
+  take(field.moving, TaskPlanes<Task>::has_moving);
+  take(field.valid, 1, has.valid);
+  take(field.cause, 1, has.cause);
   field.storage = std::move(storage);
   return field;
 }
@@ -117,16 +159,15 @@ Field<Task> field_in(std::shared_ptr<Storage> storage, Size size, int count, boo
 /// Makes a result for frames like `array`: of the same library, in the same memory.
 template <class Task>
 Field<Task> new_field(const Array& array, Size size, int count, bool stacked, bool pinned,
-                      bool has_confidence = true, bool has_valid = true) {
-  const std::size_t bytes = bytes_of_results<Task>(size, count, has_confidence, has_valid);
-  return field_in<Task>(make_storage(array, bytes, pinned), size, count, stacked, has_confidence, has_valid);
+                      FieldPlanes has = {}) {
+  const std::size_t bytes = bytes_of_results<Task>(size, count, has);
+  return field_in<Task>(make_storage(array, bytes, pinned), size, count, stacked, has);
 }
 
 /// Makes a result of one frame in host memory, whose arrays are NumPy's.
 template <class Task>
-Field<Task> host_field(Size size, bool has_confidence) {
-  return field_in<Task>(make_host_storage(bytes_of_results<Task>(size, 1, has_confidence)), size, 1, false,
-                        has_confidence);
+Field<Task> host_field(Size size, FieldPlanes has) {
+  return field_in<Task>(make_host_storage(bytes_of_results<Task>(size, 1, has)), size, 1, false, has);
 }
 
 /// Returns the result if it is in host memory, otherwise a copy there.

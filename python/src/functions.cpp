@@ -45,14 +45,14 @@ rotation : CameraRotation
     The camera's rotation between the frames, for the same methods.
 **parameters
     Parameters of the method, and the options of flow: fb_check, speckle, fill, final_median,
-    min_confidence.
+    min_confidence. covariance=True, outlier=True and cause=True add error bars to the result.
 
 A pixel that is NaN or masked (numpy.ma) has no weight, and its flow is invalid. On a CUDA device the call
 returns before the work is done; the work is on the current stream of the frames' library. Raises Error.)";
 
 const char* const disparity_doc = R"(The disparities of the left image of a rectified pair.
 
-x_right = x_left - d. Arguments are as in estimate_flow. parafield.stereo has all methods. With
+x_right = x_left - d. Arguments are as in estimate_flow; error bars are sigma=True, outlier=True and cause=True. parafield.stereo has all methods. With
 disparities = 0, the default, the number of disparities is found in the images (see examine_pair); for a stack
 it is the largest number that a pair needs. To find it, the call waits for frames on a CUDA device.
 Raises Error.)";

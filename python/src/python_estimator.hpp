@@ -288,10 +288,7 @@ class PythonEstimator {
   Field<Task> output_for(const FrameStack& frame) const {
     const bool on_host = frame.array.memory.on_host();
     const bool pinned = on_host && estimator_->device().kind == Device::Kind::cuda;
-    if constexpr (requires { request_.options.confidence; })
-      return new_field<Task>(frame.array, size_, 1, false, pinned, request_.options.confidence,
-                             request_.options.valid);
-    return new_field<Task>(frame.array, size_, 1, false, pinned);
+    return new_field<Task>(frame.array, size_, 1, false, pinned, planes_of(request_.options));
   }
 
   /// Runs a call with the GIL released, in order with the stream of the frames' library.

@@ -46,6 +46,21 @@ void bind_scores(nb::module_& module) {
                StructField("auc_best", &Disparity::auc_best), StructField("d1_all", &Disparity::d1_all),
                StructField("density", &Disparity::density), StructField("pixels", &Disparity::pixels),
                StructField("unknown", &Disparity::unknown), StructField("missing", &Disparity::missing));
+  using Bars = ErrorBarScores;
+  nb::class_<Bars> bars(
+      module, "ErrorBarScores",
+      "How well error bars describe errors. NaN without pixels, or without the plane that a score needs.\n\n"
+      "inside68 and inside95 are the shares, 0 to 1, of pixels whose error is inside the 68 % and 95 % "
+      "ellipses (intervals for disparities), without flagged pixels. ause is the area between the "
+      "sparsification curve of the expected error and the best one, px. brier1 and brier3 are mean squared "
+      "errors of the probabilities of errors above 1 and 3 px, ece1 and ece3 their expected calibration "
+      "errors. flagged is the share of pixels with outlier >= 0.5, above1 the share of errors above 1 px.");
+  bind_members(bars, "ErrorBarScores", StructField("inside68", &Bars::inside68),
+               StructField("inside95", &Bars::inside95), StructField("ause", &Bars::ause),
+               StructField("brier1", &Bars::brier1), StructField("brier3", &Bars::brier3),
+               StructField("ece1", &Bars::ece1), StructField("ece3", &Bars::ece3),
+               StructField("flagged", &Bars::flagged), StructField("above1", &Bars::above1),
+               StructField("pixels", &Bars::pixels));
   nb::class_<MaskScores> mask(
       module, "MaskScores",
       "Scores of a motion mask, as CDnet defines them. `+` gives the scores of several frames together.");
@@ -72,6 +87,15 @@ nb::object scores_of(nb::handle estimate, nb::handle truth, nb::handle mask, boo
                     {.mask = counting.view(), .valid_only = valid_only, .confidence = confidence});
   }();
   return nb::cast(scores);
+}
+
+template <class Task>
+ErrorBarScores bar_scores(nb::handle estimate, nb::handle truth, nb::handle mask, bool valid_only) {
+  const Field<Task> first = field_of<Task>(estimate, "estimate"), second = field_of<Task>(truth, "truth");
+  const MaskArgument counting(mask, "mask");
+  const nb::gil_scoped_release released;
+  return evaluate_error_bars(first.result(0), second.result(0),
+                             {.mask = counting.view(), .valid_only = valid_only});
 }
 
 nb::object mask_scores(nb::handle estimate, const In<Frame>& labels, nb::handle mask, bool confidence) {
@@ -227,6 +251,16 @@ Pixels that are false in `mask` do not count. With `valid_only`, only pixels wit
 `confidence`, auc and auc_best tell how well the estimate's confidence ranks its errors: auc is the mean over
 k of the mean error, px, of the k pixels with the highest confidence; auc_best is the smallest value that any
 order can reach.)");
+  define<"evaluate_error_bars(estimate, truth, mask = None, *, valid_only: bool = False) -> ErrorBarScores">(
+      module,
+      [](nb::handle estimate, nb::handle truth, nb::handle mask, bool valid_only) {
+        if (nb::isinstance<Field<Stereo>>(estimate))
+          return bar_scores<Stereo>(estimate, truth, mask, valid_only);
+        if (!nb::isinstance<Field<Flow>>(estimate))
+          fail("estimate is of type ", type_text(estimate), "; it must be a FlowField or a DisparityField");
+        return bar_scores<Flow>(estimate, truth, mask, valid_only);
+      },
+      "Scores of the error bars of a FlowField or DisparityField against the truth.");
   bind_scenes(module);
   define<
       "depth_of(disparity, focal_length: float, baseline: float, offset: float = 0) -> "
@@ -238,6 +272,16 @@ order can reach.)");
       },
       "Depths, H x W: focal_length * baseline / (d + offset), in the unit of `baseline`.\n\n"
       "Depth is infinite where the disparity is invalid or d + offset is not above 0.");
+  define<
+      "depth_sigma_of(disparity, focal_length: float, baseline: float, offset: float = 0) -> "
+      "array[float32]">(
+      module,
+      [](nb::handle disparity, double focal_length, double baseline, double offset) {
+        const Field<Stereo> field = field_of<Stereo>(disparity, "disparity");
+        return plane_array(depth_sigma_of(field.result(0), focal_length, baseline, offset).view());
+      },
+      "Standard deviations of the depths of depth_of, H x W, in the unit of `baseline`.\n\n"
+      "The disparity must have a sigma. Infinite where the depth is.");
   module.def(
       "pinned_empty",
       [](nb::handle shape, nb::handle type) {

@@ -73,6 +73,11 @@ class SolverBase {
   /// The copies of the frames that the solver keeps in their slots, or null.
   const KeptFrames* kept() const { return nullptr; }
 
+  /// Whether `luma` returns planes: error bars need them.
+  static constexpr bool keeps_luma = false;
+  /// Luma of the frame in a slot, 0..255.
+  View<const float> luma(int /*slot*/) const { return {}; }
+
   /// Lends the images of the solver that `solve` overwrites before it reads them.
   void lend(SharedWorkspace&) const {}
 

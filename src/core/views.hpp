@@ -2,6 +2,7 @@
 #pragma once
 #include <cmath>
 #include <ostream>
+#include <string>
 
 #include "core/fail.hpp"
 #include "parafield/fields.hpp"
@@ -90,33 +91,40 @@ inline void check_host_frame(const Frame& frame, const char* what) {
   if (!frame.memory.on_host()) fail_value(what, " is not in host memory");
 }
 
-/// Checks a field's valid and confidence planes, which must have the field's size. `what` names the field.
-inline void check_trust(Size size, View<const std::uint8_t> valid, View<const float> confidence,
-                        const char* what) {
-  const auto check = [&](const auto& plane, const char* name) {
-    if (plane) check_same_size(what, size, name, plane.size());
-  };
-  check(valid, "its valid plane has");
-  check(confidence, "its confidence plane has");
-  check_pitch(valid, what, "'s valid plane");
-  check_pitch(confidence, what, "'s confidence");
+/// Checks an optional plane, which must have the field's size. `what` names the field, `name` the plane.
+template <class T>
+void check_plane(Size size, View<const T> plane, const char* what, const std::string& name) {
+  if (plane) check_same_size(what, size, ("its " + name + " has").c_str(), plane.size());
+  check_pitch(plane, what, ("'s " + name).c_str());
+}
+/// Checks the optional planes that flow and disparities share.
+inline void check_optional_planes(const auto& field, const char* what) {
+  const Size size = field.size();
+  check_plane(size, field.valid, what, "valid plane");
+  check_plane(size, field.confidence, what, "confidence plane");
+  check_plane(size, field.outlier, what, "outlier plane");
+  check_plane(size, field.outlier3, what, "outlier3 plane");
+  check_plane(size, field.cause, what, "cause plane");
 }
 
 /// Throws Error(invalid_argument) for a field without pixels, with planes of different sizes, or with
 /// overlapping rows; `what` names it.
 inline void check_flow(const FlowView& flow, const char* what) {
-  const auto& [u, v, valid, confidence] = flow;
+  const auto& [xx, xy, yy] = flow.covariance;
+  const View<const float> u = flow.u, v = flow.v;
   if (!u || !v || u.width < 1 || u.height < 1) fail_value(what, " has no pixels");
   if (v.size() != u.size()) fail_value("u of ", what, " has ", u.size(), " pixels, v has ", v.size());
-  check_trust(u.size(), valid, confidence, what);
   check_pitch(u, what, "'s u");
   check_pitch(v, what, "'s v");
+  check_optional_planes(flow, what);
+  if (bool(xx) != bool(xy) || bool(xx) != bool(yy)) fail_value("the covariance of ", what, " lacks a plane");
+  for (const View<const float>& plane : {xx, xy, yy}) check_plane(u.size(), plane, what, "covariance plane");
 }
 inline void check_disparity(const DisparityView& disparity, const char* what) {
-  const auto& [d, valid, confidence] = disparity;
-  if (!d || d.width < 1 || d.height < 1) fail_value(what, " has no pixels");
-  check_trust(d.size(), valid, confidence, what);
-  check_pitch(d, what);
+  if (!disparity.d || disparity.d.width < 1 || disparity.d.height < 1) fail_value(what, " has no pixels");
+  check_pitch(disparity.d, what);
+  check_optional_planes(disparity, what);
+  check_plane(disparity.size(), disparity.sigma, what, "sigma plane");
 }
 
 }  // namespace parafield

@@ -55,7 +55,7 @@ struct Floats {
 /// Parse the header and check the array's size against the number of bytes. Throw Error(format).
 Floats open_flo(ByteSpan bytes);
 Floats open_pfm(ByteSpan bytes);
-Floats open_npy(ByteSpan bytes, int channels);  ///< 2 = flow, 1 = disparities
+Floats open_npy(ByteSpan bytes, int channels);  ///< 3 = covariance, 2 = flow, 1 = disparities
 
 /// Headers of little-endian float32 arrays.
 std::string flo_header(Size size);

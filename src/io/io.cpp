@@ -71,6 +71,22 @@ FrameBuffer read_frame(const std::filesystem::path& path, std::string* note) {
   });
 }
 
+Covariance<Image<float>> read_covariance(const std::filesystem::path& path) {
+  return io::naming(path, [&] {
+    const io::Bytes bytes = io::read_content(path);
+    if (io::content_of(bytes) != io::Content::npy) io::fail_content(bytes, "a covariance", ".npy");
+    const io::Floats floats = io::open_npy(bytes, 3);
+    Covariance<Image<float>> covariance{Image<float>(floats.size), Image<float>(floats.size),
+                                        Image<float>(floats.size)};
+    for_each_pixel(floats.size, [&](int x, int y) {
+      covariance.xx(x, y) = floats(x, y, 0);
+      covariance.xy(x, y) = floats(x, y, 1);
+      covariance.yy(x, y) = floats(x, y, 2);
+    });
+    return covariance;
+  });
+}
+
 FlowField read_flow(const std::filesystem::path& path) {
   return io::naming(path, [&] { return io::decode_flow(io::read_content(path)); });
 }

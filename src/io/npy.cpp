@@ -215,17 +215,17 @@ FrameBuffer decode_npy(ByteSpan bytes) {
 }
 
 Planes planes_of(ByteSpan bytes, int channels, bool several) {
-  const char* const what = channels == 2 || several ? "flow" : "disparity";
+  const char* const what = channels == 3 ? "covariance" : channels == 2 || several ? "flow" : "disparity";
   const Npy npy = read_npy(bytes);
   const auto& shape = npy.shape;
   const ValueType type(npy.type);
   const std::optional<Number> number = number_of(type.name);
   const std::string should = text(", not ", what, "; ", what, " is float16, float32 or float64, ",
-                                  channels == 2 ? "height x width x 2" : "height x width");
+                                  "height x width", channels > 1 ? text(" x ", channels) : "");
   if (!number || !is_float(*number)) fail_format("an array of type '", npy.type, "'", should);
-  const std::size_t axes = channels == 2 ? 3 : 2;
+  const std::size_t axes = channels > 1 ? 3 : 2;
   if ((shape.size() != axes && !(several && shape.size() == axes + 1)) ||
-      (channels == 2 && shape.back() != 2))
+      (channels > 1 && shape.back() != channels))
     fail_format("an array of ", shape_text(shape), should);
   const std::int64_t count = shape.size() == axes ? -1 : shape[0];
   check_npy(npy, what, count, channels, bytes_of(*number));
@@ -243,7 +243,7 @@ Floats open_npy(ByteSpan bytes, int channels) { return planes_of(bytes, channels
 std::string npy_header(Size size, int channels) {
   constexpr std::size_t alignment = 64;
   std::string header = text("{'descr': '<f4', 'fortran_order': False, 'shape': (", size.height, ", ",
-                            size.width, channels == 2 ? ", 2" : "", "), }");
+                            size.width, channels > 1 ? text(", ", channels) : "", "), }");
   // As in NumPy's own files, the values start at a multiple of 64, and the header ends with a line end.
   while ((10 + header.size() + 1) % alignment != 0) header += ' ';
   header += '\n';

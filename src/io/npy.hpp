@@ -31,8 +31,8 @@ struct Planes {
     return one;
   }
 };
-/// The fields of an array, height x width or, with two channels, height x width x 2. If `several`, an axis
-/// before them may number them. Throws Error(format).
+/// The fields of an array, height x width or, with two or three channels, height x width x channels. If
+/// `several`, an axis before them may number them. Throws Error(format).
 Planes planes_of(ByteSpan bytes, int channels, bool several);
 
 }  // namespace parafield::io

@@ -84,6 +84,24 @@ void write_flow(const std::filesystem::path& path, const In<FlowView>& flow, boo
   });
 }
 
+void write_covariance(const std::filesystem::path& path, const Covariance<View<const float>>& covariance) {
+  io::write(path, [&](const std::string& extension) {
+    const auto& [xx, xy, yy] = covariance;
+    if (!xx || !xy || !yy) fail_value("the covariance lacks a plane");
+    check_same_size("xy of the covariance", xy.size(), "xx", xx.size());
+    check_same_size("yy of the covariance", yy.size(), "xx", xx.size());
+    if (extension != ".npy") io::fail_extension("covariances are", extension, ".npy");
+    const std::string header = io::npy_header(xx.size(), 3);
+    const auto pixels = std::size_t(xx.width) * std::size_t(xx.height);
+    io::Bytes bytes(header.size() + pixels * 3 * sizeof(float));
+    std::uint8_t* p = std::ranges::copy(header, bytes.data()).out;
+    for (int y = 0; y < xx.height; ++y)
+      for (int x = 0; x < xx.width; ++x)
+        for (const View<const float>* plane : {&xx, &xy, &yy}) p = io::store_float(p, (*plane)(x, y));
+    return bytes;
+  });
+}
+
 void write_disparity(const std::filesystem::path& path, const In<DisparityView>& disparity, float scale,
                      bool mark_invalid) {
   io::write(path, [&](const std::string& extension) {

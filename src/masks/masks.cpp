@@ -9,6 +9,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/unknown_bars.hpp"
 #include "core/views.hpp"
 
 namespace parafield {
@@ -186,7 +187,11 @@ FrameBuffer filled(const In<Frame>& frame, const In<MaskView>& known) {
 
 void mark_unknown(FlowField& flow, const In<MaskView>& known0, const In<MaskView>& known1) {
   mark(
-      flow, known0, known1, [&](int x, int y) { flow.u(x, y) = flow.v(x, y) = unknown; },
+      flow, known0, known1,
+      [&](int x, int y) {
+        flow.u(x, y) = flow.v(x, y) = unknown;
+        set_bars_unknown(flow, x, y, ErrorCause::texture);
+      },
       [&](int x, int y) {
         return Place{double(x) + flow.u(x, y), double(y) + flow.v(x, y)};
       });
@@ -195,7 +200,11 @@ void mark_unknown(FlowField& flow, const In<MaskView>& known0, const In<MaskView
 void mark_unknown(DisparityField& disparity, const In<MaskView>& known_left,
                   const In<MaskView>& known_right) {
   mark(
-      disparity, known_left, known_right, [&](int x, int y) { disparity.d(x, y) = unknown; },
+      disparity, known_left, known_right,
+      [&](int x, int y) {
+        disparity.d(x, y) = unknown;
+        set_bars_unknown(disparity, x, y, ErrorCause::texture);
+      },
       [&](int x, int y) {
         return Place{double(x) - disparity.d(x, y), double(y)};
       });

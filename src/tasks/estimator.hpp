@@ -148,7 +148,7 @@ auto Estimator<Task>::background() -> LearnedBackground requires Task::learns {
 }
 template <class Task>
 auto Estimator<Task>::new_result(Memory memory) const -> Result {
-  return result_with<Result>(planes_of(impl_->options), impl_->size, memory);
+  return Result(impl_->size, memory, planes_of(impl_->options));
 }
 template <class Task>
 auto Estimator<Task>::method() const -> const Method& {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "core/unknown_bars.hpp"
 #include "parafield/detection.hpp"
 #include "parafield/stereo.hpp"
 #include "steps/convert/convert.hpp"
@@ -276,6 +277,10 @@ FramesState withhold(typename Task::Result& result, FramesState state,
   if (counts < FramesState::no_texture) return counts;
   if constexpr (requires { result.moving; }) clear(result.moving);
   clear(result.valid);
+  if constexpr (requires { result.cause; }) {
+    const ErrorCause cause = counts == FramesState::cut ? ErrorCause::hidden : ErrorCause::texture;
+    for_each_pixel(result.size(), [&](int x, int y) { set_bars_unknown(result, x, y, cause); });
+  }
   return counts;
 }
 template FramesState withhold<Flow>(FlowField&, FramesState, const FlowOptions&);

@@ -26,23 +26,45 @@ std::array<Frame, 2> split_views(const Frame& frame, ViewLayout layout, bool rig
   return right_first ? std::array{second, first} : std::array{first, second};
 }
 
-Image<float> depth_of(const In<DisparityView>& disparity, double focal_length, double baseline,
-                      double offset) {
-  check_disparity(disparity, "the disparity field");
+namespace {
+
+/// Calls f(depth, x, y) for each pixel; the depth is infinite where it is unknown. Throws like depth_of.
+template <class F>
+void for_each_depth(const DisparityView& disparity, double focal_length, double baseline, double offset,
+                    F f) {
   if (!(focal_length > 0 && std::isfinite(focal_length)))
     fail(ErrorCode::invalid_argument, "a focal length cannot be ", focal_length, " px; it is above 0");
   if (!(baseline > 0 && std::isfinite(baseline)))
     fail(ErrorCode::invalid_argument, "a baseline cannot be ", baseline, "; it is above 0");
   if (!std::isfinite(offset))
     fail(ErrorCode::invalid_argument, "an offset cannot be ", offset, " px; it is finite");
+  for_each_pixel(disparity.size(), [&](int x, int y) {
+    const double d = disparity.d(x, y) + offset;
+    const bool known = has_value(disparity.d(x, y)) && is_set(disparity.valid, x, y) && d > 0;
+    f(known ? focal_length * baseline / d : std::numeric_limits<double>::infinity(), x, y);
+  });
+}
+
+}  // namespace
+
+Image<float> depth_of(const In<DisparityView>& disparity, double focal_length, double baseline,
+                      double offset) {
+  check_disparity(disparity, "the disparity field");
   Image<float> depth(disparity.size());
-  for (int y = 0; y < disparity.d.height; ++y)
-    for (int x = 0; x < disparity.d.width; ++x) {
-      const double d = disparity.d(x, y) + offset;
-      const bool known = has_value(disparity.d(x, y)) && is_set(disparity.valid, x, y) && d > 0;
-      depth(x, y) = known ? float(focal_length * baseline / d) : std::numeric_limits<float>::infinity();
-    }
+  for_each_depth(disparity, focal_length, baseline, offset,
+                 [&](double z, int x, int y) { depth(x, y) = float(z); });
   return depth;
+}
+
+Image<float> depth_sigma_of(const In<DisparityView>& disparity, double focal_length, double baseline,
+                            double offset) {
+  check_disparity(disparity, "the disparity field");
+  if (!disparity.sigma) fail(ErrorCode::invalid_argument, "the disparities have no sigma: see StereoOptions");
+  Image<float> sigma(disparity.size());
+  for_each_depth(disparity, focal_length, baseline, offset, [&](double z, int x, int y) {
+    sigma(x, y) = float(z * z / (focal_length * baseline) * double(disparity.sigma(x, y)));
+  });
+  return sigma;
 }
 
 std::vector<ColorPoint> points_of(const In<DisparityView>& disparity, const In<Frame>& left,

@@ -5,6 +5,9 @@
 #include "parafield/stereo.hpp"
 #include "steps/color_median/color_median.hpp"
 #include "steps/consistency/consistency.hpp"
+#include "steps/error_bars/constants.hpp"
+#include "steps/error_bars/disparity.hpp"
+#include "steps/error_bars/flow.hpp"
 #include "steps/fill/fill.hpp"
 #include "steps/least_confidence/least_confidence.hpp"
 #include "steps/median/median.hpp"
@@ -66,6 +69,9 @@ const VariationalRefinement& refinement_of(const Method& method) {
     return method.refinement;
 }
 
+/// Whether results have error bars.
+inline bool has_bars(FieldPlanes planes) { return planes.covariance || planes.outlier || planes.cause; }
+
 /// A flow solver with the variational refinement and FlowOptions. The forward-backward check solves with both
 /// frames swapped.
 template <class Backend, class Solver>
@@ -85,7 +91,12 @@ class RefinedFlow : public Solver {
         // Filling depends on what is valid, but not on the confidence.
         at_once_(Solver::applies_least && !options.fill),
         slots_(method.frames),
-        uses_back_(uses_back(method)) {
+        uses_back_(uses_back(method)),
+        has_bars_(has_bars(options.planes())) {
+    if (has_bars_ && !Solver::keeps_luma)
+      fail(ErrorCode::invalid_argument, "error bars (covariance, outlier, cause) are only for ",
+           AdaptiveRidge::name, "; ", Method::name, " has none");
+    if (has_bars_) backend.reserve_scratch(flow_bars_scratch(size.width));
     if (refinement_of(method).refine > 0) {
       SharedWorkspace shared(workspace);
       Solver::lend(shared);
@@ -97,7 +108,7 @@ class RefinedFlow : public Solver {
            Method::name, " takes ", int(method.frames));
     if (fb_check_ > 0) backward_ = workspace.flow(size);
     // Solvers write both planes or none. Checks and filters use the valid plane.
-    const bool checks = fb_check_ > 0 || options.speckle > 0 || options.fill;
+    const bool checks = fb_check_ > 0 || options.speckle > 0 || options.fill || has_bars_;
     if (!Solver::always_trusts && !options.valid && !options.confidence && !checks) return;
     if (!options.valid) own_trust_.valid = workspace.image<std::uint8_t>(size);
     if (!options.confidence) own_trust_.confidence = workspace.image<float>(size);
@@ -148,6 +159,24 @@ class RefinedFlow : public Solver {
     refinement_.smooth(to, 2);
     if (trust.valid && !at_once_ && least_ > 0)
       withhold_unsure(backend_, View<const float>(trust.confidence), least_, trust.valid);
+    if (has_bars_) find_bars(first, trust.valid, result);
+  }
+  /// Computes the error bars of the result, with the flow back if there is one.
+  void find_bars(int first, View<const std::uint8_t> valid, FlowField& result) {
+    FlowPlanes back;
+    if (fb_check_ > 0)
+      back = backward_;  // the check has overwritten the solver's own
+    else if (uses_back_ || Solver::keeps_back)
+      back = Solver::keeps_back ? Solver::solve_back(first, FlowPlanes{}) : back_;
+    const int from = first + (slots_ - 1) / 2;
+    flow_error_bars(
+        backend_,
+        {Solver::luma(from % slots_), Solver::luma((from + 1) % slots_), {result.u, result.v}, back, valid},
+        back.u ? flow_errors_with_back : flow_errors_without_back,
+        {{result.covariance.xx, result.covariance.xy, result.covariance.yy},
+         result.outlier,
+         result.outlier3,
+         result.cause});
   }
 
   Backend& backend_;
@@ -155,7 +184,7 @@ class RefinedFlow : public Solver {
   const float fb_check_, least_;
   const bool at_once_;  // whether the solver itself applies least_
   const int slots_;
-  const bool uses_back_;
+  const bool uses_back_, has_bars_;
   std::optional<FlowRefiner<Backend>> refiner_;
   FlowPlanes back_;      // flow of the second frame for the refinement, unless the solver keeps it
   FlowPlanes backward_;  // flow from the second frame to the first
@@ -171,15 +200,23 @@ class RefinedDisparities : public Solver {
   template <class Method>
   RefinedDisparities(Backend& backend, Workspace& workspace, const Method& method, Size size,
                      const StereoOptions& options)
-      : Solver(backend, workspace, checked(method, size), size,
-               {options.energies, options.progress, solves_right(method.energy.checks),
-                method.energy.checks.color_median > 0 || method.energy.sub_pixel}),
+      : Solver(
+            backend, workspace, checked(method, size), size,
+            {options.energies, options.progress, solves_right(method.energy.checks),
+             method.energy.checks.color_median > 0 || method.energy.sub_pixel || has_bars(options.planes())}),
         backend_(backend),
         refinement_(backend, workspace, size, method.energy.checks, 1),
         checks_(method.energy.checks),
         least_confidence_(least_confidence(method, options)),
         least_(method.energy.min_disparity),
-        most_(least_ + method.energy.disparities - 1) {
+        most_(least_ + method.energy.disparities - 1),
+        has_bars_(has_bars(options.planes())) {
+    if (has_bars_ && (!requires { method.block_overlap; } || !(checks_.lr_check > 0)))
+      fail(ErrorCode::invalid_argument,
+           "error bars (sigma, outlier, cause) are only for belief-propagation with the left-right check "
+           "(lr_check above 0); the method is ",
+           Method::name, " with lr_check ", checks_.lr_check);
+    if (has_bars_) backend.reserve_scratch(disparity_bars_scratch(size.width));
     if (checks_.lr_check > 0) right_ = workspace.image<float>(size);
     if (checks_.color_median > 0) {
       unvoted_ = workspace.image<float>(size);
@@ -220,6 +257,10 @@ class RefinedDisparities : public Solver {
     }
     if (least_confidence_ > 0)  // last, because filling and refinement depend on what is valid
       withhold_unsure(backend_, View<const float>(result.confidence), least_confidence_, valid);
+    if (has_bars_)
+      disparity_error_bars(backend_,
+                           {Solver::colors(0), Solver::colors(1), to, right_, valid, result.confidence},
+                           disparity_errors, {result.sigma, result.outlier, result.outlier3, result.cause});
   }
 
  private:
@@ -249,7 +290,8 @@ class RefinedDisparities : public Solver {
   const DisparityChecks checks_;
   const float least_confidence_;
   const int least_, most_;  // range of disparities
-  View<float> right_;       // integer disparities of the right image
+  const bool has_bars_;
+  View<float> right_;  // integer disparities of the right image
   View<std::uint8_t> unsure_;
   View<float> unvoted_;  // input of the color median
   View<float> whole_;    // empty if the result is whole, and then there are no samples and surfaces

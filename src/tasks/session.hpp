@@ -31,18 +31,10 @@ constexpr RangeUse range_use =
     std::is_same_v<typename Task::Result, MotionMask> ? RangeUse::detection : RangeUse::matching;
 
 /// Which optional planes results have.
-struct ResultPlanes {
-  bool valid = true, confidence = true;
-};
 template <class Options>
-ResultPlanes planes_of(const Options& options) {
-  if constexpr (requires { options.confidence; }) return {options.valid, options.confidence};
+FieldPlanes planes_of(const Options& options) {
+  if constexpr (requires { options.planes(); }) return options.planes();
   return {};
-}
-/// Allocates a field with these planes.
-template <class Field>
-Field result_with(ResultPlanes planes, Size size, Memory memory) {
-  return Field(size, memory, planes.confidence, planes.valid);
 }
 
 /// The part of a session that takes the frames of a sequence one by one.

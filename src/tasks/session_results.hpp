@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <array>
 #include <tuple>
 #include <utility>
 
@@ -21,12 +22,12 @@ class SessionResults {
  public:
   using Result = typename Task::Result;
 
-  SessionResults(Backend& backend, Size size, ResultPlanes planes)
+  SessionResults(Backend& backend, Size size, FieldPlanes planes)
       : backend_(backend), size_(size), planes_(planes) {
-    if constexpr (Backend::is_gpu) solved_ = result_with<Result>(planes, size, backend.memory());
+    if constexpr (Backend::is_gpu) solved_ = Result(size, backend.memory(), planes);
   }
 
-  ResultPlanes planes() const { return planes_; }
+  FieldPlanes planes() const { return planes_; }
 
   /// How a result is delivered. The solver writes `solved`. The recorded steps end with a copy to `there`,
   /// which is in the backend's memory, and the result is then downloaded from `there` to `output`. If two
@@ -69,6 +70,7 @@ class SessionResults {
     const auto add = [&](const auto& from, auto& to, const auto& asked) {
       if (asked) copies.add(from.view(), to.view());
     };
+    static_assert(std::tuple_size_v<decltype(delivery.solved.planes())> <= PlaneCopies::most);
     const auto from = std::as_const(delivery.solved).planes();
     const auto to = delivery.there.planes();
     const auto asked = delivery.output.planes();
@@ -96,25 +98,19 @@ class SessionResults {
   }
   /// Allocates the field unless it is already in that memory. Returns it.
   Result& in(Memory memory, Result& field) const {
-    if (field.size() != size_ || field.memory() != memory)
-      field = result_with<Result>(planes_, size_, memory);
+    if (field.size() != size_ || field.memory() != memory) field = Result(size_, memory, planes_);
     return field;
   }
-  /// Whether the solver can write into the field: it has all planes, or exactly the planes of results.
+  /// Whether the solver can write into the field: it has exactly the planes of results.
   bool is_whole(Result& field) const {
-    bool whole = true;
-    const auto planes = field.planes();
-    std::apply([&](const auto&... plane) { ((whole = whole && plane), ...); }, planes);
-    if (whole || (planes_.valid && planes_.confidence)) return whole;
-    if constexpr (requires { field.u; })
-      return field.u && field.v && bool(field.valid) == planes_.valid &&
-             bool(field.confidence) == planes_.confidence;
-    return false;
+    const auto wanted = Result::wanted(planes_);
+    return std::apply([&](const auto&... plane) { return std::array{bool(plane)...} == wanted; },
+                      field.planes());
   }
 
   Backend& backend_;
   const Size size_;
-  const ResultPlanes planes_;
+  const FieldPlanes planes_;
   Result solved_;   // written by the solver; on the CPU, used only if the solver cannot write the output
   Result own_[2];   // returned if the user gives no output; a pipelined estimator alternates between them
   Result sent_[2];  // GPU only: results of a pipelined estimator while they are downloaded

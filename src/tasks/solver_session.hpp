@@ -178,13 +178,22 @@ class SolverSession : public Session<Task> {
           (check(plane), ...);
         },
         output->planes());
-    if constexpr (requires { output->confidence; })
-      for (const auto& [asked, has, name] :
-           {std::tuple(bool(output->valid), results_.planes().valid, "valid plane"),
-            std::tuple(bool(output->confidence), results_.planes().confidence, "confidence")})
-        if (asked && !has)
-          fail(ErrorCode::invalid_argument, "the output has a ", name,
-               ", but the estimator's options leave it out");
+    const FieldPlanes has = results_.planes();
+    const auto check_asked = [](const auto& plane, bool solved, const char* name) {
+      if (plane && !solved)
+        fail(ErrorCode::invalid_argument, "the output has a ", name,
+             ", but the estimator's options leave it out");
+    };
+    check_asked(output->valid, has.valid, "valid plane");
+    check_asked(output->confidence, has.confidence, "confidence");
+    if constexpr (requires { output->covariance; })
+      check_asked(output->covariance, has.covariance, "covariance");
+    if constexpr (requires { output->sigma; }) check_asked(output->sigma, has.covariance, "sigma");
+    if constexpr (requires { output->cause; }) {
+      check_asked(output->outlier, has.outlier, "plane of outliers");
+      check_asked(output->outlier3, has.outlier, "plane of outliers");
+      check_asked(output->cause, has.cause, "cause");
+    }
   }
 
   /// Uploads a host frame into the staging memory of a slot, if the backend cannot read it where it is.

@@ -128,6 +128,9 @@ TEST_F(JsonSchema, FitsWhatEveryCommandPrints) {
   checked(with({"flow"}, {"--input-mask", frame0()}));
   checked({"eval", path("f.flo"), truth(), "--json"});
   checked(with({"flow"}, {"--gt", truth(), "--confidence", path("c.npy")}));
+  checked(with({"flow"}, {"--gt", truth(), "--covariance", path("b.npy"), "--outlier", path("o.npy")}));
+  checked({"eval", path("f.flo"), truth(), "--covariance", path("b.npy"), "--json"});
+  checked(with({"stereo"}, {"--gt", path("d.pfm"), "--sigma", path("s.npy")}));
   checked({"eval", path("f.flo"), truth(), "--json", "--confidence", path("c.npy")});
   checked(
       {"eval", path("d.pfm"), path("d.pfm"), "--json", "--mask", frame0(), "--confidence", path("c.pfm")});

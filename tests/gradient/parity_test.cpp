@@ -16,6 +16,8 @@ std::vector<ParityCase<Flow>> cases() {
     if (seed % 7 == 2) options.fill = true;
     if (seed % 6 == 3) options.final_median = seed % 12 == 3 ? 3 : 5;
     if (seed % 3 == 1) options.energies = EnergyReport::sweeps;
+    if (std::is_same_v<std::decay_t<decltype(method)>, AdaptiveRidge> && seed % 2 == 0)
+      options.covariance = options.outlier = options.cause = true;
     list.push_back({fitted(method, size), size, every_format[seed % 9], seed, options});
     ++seed;
   };

@@ -33,22 +33,6 @@ struct AdaptiveRidgeResult {
   Grid valid;       ///< 1 or 0
 };
 
-/// Keys' cubic kernel, a = -0.75.
-inline double keys(double distance) {
-  const double d = std::abs(distance), a = -0.75;
-  if (d <= 1) return (a + 2) * d * d * d - (a + 3) * d * d + 1;
-  return d < 2 ? a * (d * d * d - 5 * d * d + 8 * d - 4) : 0;
-}
-
-/// Bicubic value at (x, y), which lies inside the image.
-inline double bicubic(const Grid& image, double x, double y) {
-  const int x0 = int(x), y0 = int(y);
-  double sum = 0;
-  for (int j = -1; j <= 2; ++j)
-    for (int i = -1; i <= 2; ++i) sum += keys(x - x0 - i) * keys(y - y0 - j) * image(x0 + i, y0 + j);
-  return sum;
-}
-
 /// An image at an instant, and its change in time there, a frame.
 struct InstantImages {
   Grid image, change;

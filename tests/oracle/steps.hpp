@@ -119,6 +119,22 @@ inline Grid derivative_y(const Grid& image) {
   });
 }
 
+/// Keys' cubic kernel, a = -0.75.
+inline double keys(double distance) {
+  const double d = std::abs(distance), a = -0.75;
+  if (d <= 1) return (a + 2) * d * d * d - (a + 3) * d * d + 1;
+  return d < 2 ? a * (d * d * d - 5 * d * d + 8 * d - 4) : 0;
+}
+
+/// Bicubic value at (x, y), which lies inside the image.
+inline double bicubic(const Grid& image, double x, double y) {
+  const int x0 = int(x), y0 = int(y);
+  double sum = 0;
+  for (int j = -1; j <= 2; ++j)
+    for (int i = -1; i <= 2; ++i) sum += keys(x - x0 - i) * keys(y - y0 - j) * image(x0 + i, y0 + j);
+  return sum;
+}
+
 /// Whether (x, y) lies inside an image, whose corners are the centers of its corner pixels.
 inline bool inside(Size size, double x, double y) {
   return x >= 0 && y >= 0 && x <= size.width - 1 && y <= size.height - 1;

@@ -19,7 +19,7 @@ struct PlaneCopy {
 
 /// The planes of a result that must be copied.
 struct PlaneCopies {
-  static constexpr int most = 4;
+  static constexpr int most = 10;  // flow with error bars
   PlaneCopy planes[most];
   int count = 0;
 

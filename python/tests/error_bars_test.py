@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""Error bars of flow and disparities."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import parafield as pf
+
+BARS = {"covariance": True, "outlier": True, "cause": True}
+
+
+def test_of_flow(frames):
+    flow = pf.estimate_flow(*frames[:2], **BARS)
+    assert flow.covariance.shape == (48, 64, 3) and flow.covariance.dtype == np.float32
+    xx, xy, yy = np.moveaxis(flow.covariance, -1, 0)
+    assert (xx > 0).all() and (yy > 0).all() and (xy * xy <= 1.001 * xx * yy).all()
+    assert flow.sigma.shape == flow.outlier.shape == flow.outlier3.shape == flow.cause.shape == (48, 64)
+    matrices = np.stack([np.stack([xx, xy], -1), np.stack([xy, yy], -1)], -1)
+    assert np.allclose(flow.sigma, np.sqrt(np.linalg.eigvalsh(matrices)[..., 1]), rtol=1e-3)
+    assert (flow.outlier >= flow.outlier3).all() and (flow.outlier <= 1).all() and (flow.outlier3 >= 0).all()
+    assert flow.cause.dtype == np.uint8 and flow.cause.max() <= pf.ErrorCause.left_frame
+    plain = pf.estimate_flow(*frames[:2])
+    assert plain.covariance is plain.sigma is plain.outlier is plain.outlier3 is plain.cause is None
+    assert np.array_equal(plain.uv, flow.uv) and np.array_equal(plain.valid, flow.valid)
+
+
+def test_can_be_asked_for_one_by_one(frames):
+    everything = pf.estimate_flow(*frames[:2], **BARS)
+    outlier = pf.estimate_flow(*frames[:2], outlier=True)
+    assert outlier.covariance is None and outlier.cause is None
+    assert np.array_equal(outlier.outlier, everything.outlier)
+    assert pf.estimate_flow(*frames[:2]).outlier is None  # the cached estimator is another one
+    with pytest.raises(pf.Error, match="outlier cannot be 'yes': True or False"):
+        pf.estimate_flow(*frames[:2], outlier="yes")
+    with pytest.raises(pf.Error, match="only for adaptive-ridge; lucas-kanade has none"):
+        pf.estimate_flow(*frames[:2], "lucas-kanade", covariance=True)
+
+
+def test_of_stacks_and_copies(frames):
+    stack = pf.estimate_flow(np.stack(frames[:4]), axes="nhw", **BARS)
+    assert stack.covariance.shape == (3, 48, 64, 3) and stack.sigma.shape == stack.cause.shape == (3, 48, 64)
+    for i in range(3):
+        single = pf.estimate_flow(frames[i], frames[i + 1], **BARS)
+        for other in (stack[i], copy.copy(stack[i]), pickle.loads(pickle.dumps(stack[i])), stack[i].copy()):
+            for name in ("covariance", "sigma", "outlier", "outlier3", "cause", "u", "valid", "confidence"):
+                assert np.array_equal(getattr(other, name), getattr(single, name)), name
+    assert np.array_equal(pickle.loads(pickle.dumps(stack)).covariance, stack.covariance)
+
+
+def test_of_estimators(frames):
+    estimator = pf.FlowEstimator(**BARS)
+    called = estimator(*frames[:2])
+    estimator.push(frames[0])
+    pushed = estimator.push(frames[1])
+    expected = pf.estimate_flow(*frames[:2], **BARS)
+    for result in (called, pushed):
+        assert np.array_equal(result.covariance, expected.covariance)
+        assert np.array_equal(result.outlier3, expected.outlier3)
+    assert pf.FlowEstimator()(*frames[:2]).covariance is None
+
+
+def test_of_disparities(sides):
+    field = pf.estimate_disparity(*sides, sigma=True, outlier=True, cause=True)
+    assert field.sigma.shape == (48, 64) and (field.sigma > 0).all()
+    depth, sigma = pf.depth_of(field, 50, 0.17), pf.depth_sigma_of(field, 50, 0.17)
+    known = np.isfinite(depth)
+    assert np.allclose(sigma[known], depth[known] ** 2 / (50 * 0.17) * field.sigma[known], rtol=1e-4)
+    assert np.isinf(sigma[~known]).all()
+    with pytest.raises(pf.Error, match="no sigma"):
+        pf.depth_sigma_of(pf.estimate_disparity(*sides), 50, 0.17)
+
+
+def test_scores():
+    scene = pf.render_scene("rotation", shape=(120, 160), seed=3)
+    flow = pf.estimate_flow(*scene.frames, **BARS)
+    scores = pf.evaluate_error_bars(flow, scene.flow[0])
+    assert 0.5 < scores.inside68 <= scores.inside95 <= 1 and 0 <= scores.ause < 1 and scores.pixels == 160 * 120
+    assert 0 <= scores.brier1 < 0.1 and scores.brier3 <= scores.brier1 + 0.01
+    with pytest.raises(pf.Error, match="no error bars"):
+        pf.evaluate_error_bars(pf.estimate_flow(*scene.frames), scene.flow[0])

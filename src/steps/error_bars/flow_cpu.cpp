@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+#include "core/cpu/backend.hpp"
+#include "steps/error_bars/flow.hpp"
+#include "steps/error_bars/rows.hpp"
+#include "steps/warp/warp_row.hpp"
+
+// Each thread works down its rows and keeps the rows that the windows still need in rings, so each row is
+// warped once and stays in the L2 cache.
+namespace parafield {
+namespace {
+
+/// A thread's part.
+struct FlowBars {
+  using Rows = FlowBarsRows;
+  FlowEvidence evidence;
+  FlowErrorModel model;
+  FlowErrorBars out;
+  float* scratch;
+
+  int width() const { return evidence.luma0.width; }
+  int height() const { return evidence.luma0.height; }
+  float* row(int i) const { return scratch + i * bars_pitch(width()) + bars_margin; }
+  float* mean(int y) const { return row(Rows::mean + y % Rows::ring); }
+  float* difference(int y) const { return row(Rows::difference + y % Rows::ring); }
+  float* u(int y) const { return row(Rows::u + y % Rows::ring); }
+  float* v(int y) const { return row(Rows::v + y % Rows::ring); }
+  float* product(int which, int y) const { return row(Rows::products + which * Rows::ring + y % Rows::ring); }
+  float* miss(int y) const { return row(Rows::miss + y % Rows::miss_ring); }
+  float* sum(int which) const { return row(Rows::sums + which); }
+};
+
+/// Warps row y of the second frame, and computes the mean of both frames, their difference and the misses.
+void compare_row(const FlowBars& bars, int y) {
+  const int width = bars.width(), height = bars.height();
+  const FlowEvidence& evidence = bars.evidence;
+  float *const u = bars.u(y), *const v = bars.v(y), *const mean = bars.mean(y),
+               *const difference = bars.difference(y), *const miss = bars.miss(y);
+  copy_row(evidence.flow.u.row(y), u, width);
+  copy_row(evidence.flow.v.row(y), v, width);
+  compare_warped(evidence.luma0.row(y), evidence.luma1, {u, v}, y, mean, difference);
+  if (!evidence.back.u) return;
+  const float *const back_u = evidence.back.u.data, *const back_v = evidence.back.v.data;
+  const int pitch = int(evidence.back.u.stride());
+#pragma GCC ivdep
+  for (int x = 0; x < width; ++x) {
+    const Match match = locate(float(x) + u[x], float(y) + v[x], width, height);
+    miss[x] = known_miss(miss_of(u[x], v[x], back_u, back_v, pitch, width, height, match), match.inside);
+  }
+}
+
+/// Computes row y of the products.
+void multiply_row(const FlowBars& bars, int y) {
+  const int width = bars.width(), above = larger(y - 1, 0), below = smaller(y + 1, bars.height() - 1);
+  const float *const m0 = bars.mean(above), *const m1 = bars.mean(y), *const m2 = bars.mean(below),
+                     *const d0 = bars.difference(above), *const d1 = bars.difference(y),
+                     *const d2 = bars.difference(below);
+  float *const xx = bars.product(0, y), *const xy = bars.product(1, y), *const yy = bars.product(2, y),
+               *const tt = bars.product(3, y);
+#pragma GCC ivdep
+  for (int x = 0; x < width; ++x) {
+    const ErrorProducts products = products_at(m0 + x, m1 + x, m2 + x, d0 + x, d1 + x, d2 + x);
+    xx[x] = products.xx, xy[x] = products.xy, yy[x] = products.yy, tt[x] = products.tt;
+  }
+}
+
+/// Sums of the columns of row y's windows.
+void sum_columns(const FlowBars& bars, int y) {
+  const int width = bars.width();
+  for (int i = 0; i < 4; ++i)
+    sum_7_rows([&](int row) { return bars.product(i, row); }, y, bars.height(), width, bars.sum(i));
+  if (!bars.evidence.back.u) return;
+  const float* rows[9];
+  for (int k = 0; k < 9; ++k) rows[k] = bars.miss(clamp(y + k - miss_reach, 0, bars.height() - 1));
+  for (int i = 0; i < 2; ++i) {
+    float* const to = bars.sum(4 + i);
+    const float most = i == 0 ? near_miss : far_miss;
+#pragma GCC ivdep
+    for (int x = 0; x < width; ++x) to[x] = sum_of_9([&](int k) { return smaller(rows[k][x], most); });
+    extend(to, width, miss_reach);
+  }
+}
+
+/// Computes row y of the error bars.
+void finish_row(const FlowBars& bars, int y) {
+  const int width = bars.width(), height = bars.height();
+  const FlowErrorBars& out = bars.out;
+  const auto to = [&](const View<float>& plane) {
+    return plane ? plane.row(y) : bars.row(FlowBarsRows::unwanted);
+  };
+  float *const xx = to(out.covariance.xx), *const xy = to(out.covariance.xy),
+               *const yy = to(out.covariance.yy), *const outlier = to(out.outlier),
+               *const outlier3 = to(out.outlier3);
+  int* const cause = reinterpret_cast<int*>(bars.row(FlowBarsRows::cause));
+  const float *u[5], *v[5], *sum[6];
+  for (int k = 0; k < 5; ++k) {
+    const int row = clamp(y + k - around_reach, 0, height - 1);
+    u[k] = bars.u(row), v[k] = bars.v(row);
+  }
+  for (int i = 0; i < 6; ++i) sum[i] = bars.sum(i);
+  const float* const miss = bars.miss(y);
+  const std::uint8_t* const valid = bars.evidence.valid.row(y);
+  const FlowErrorModel model = bars.model;
+  const float right = float(width - 1), bottom = float(height - 1), line = float(y);
+  const bool has_back = bool(bars.evidence.back.u);
+  const auto finish = [&]<bool Back>() {
+#pragma GCC ivdep
+    for (int x = 0; x < width; ++x) {
+      const auto along7 = [&](const float* columns) {
+        return sum_of_7([&](int k) { return columns[x + k - tensor_reach]; });
+      };
+      const auto along9 = [&](const float* columns) {
+        return sum_of_9([&](int k) { return columns[x + k - miss_reach]; });
+      };
+      const float own_u = u[2][x], own_v = v[2][x], to_x = float(x) + own_u, to_y = line + own_v;
+      FlowErrorSums sums{{along7(sum[0]), along7(sum[1]), along7(sum[2]), along7(sum[3])},
+                         {},
+                         Back ? along9(sum[4]) : 0,
+                         Back ? along9(sum[5]) : 0};
+      PF_UNROLL
+      for (int j = 0; j < 5; ++j) PF_UNROLL
+      for (int i = -2; i <= 2; ++i)
+        if (i != 0 || j != 2) sums.around.add(u[j][x + i] - own_u, v[j][x + i] - own_v);
+      const bool inside = (to_x >= 0) & (to_x <= right) & (to_y >= 0) & (to_y <= bottom);
+      const FlowErrors errors =
+          flow_errors(model, sums, own_u, own_v, Back ? miss[x] : 0.0f, inside, valid[x] != 0);
+      xx[x] = errors.xx, xy[x] = errors.xy, yy[x] = errors.yy;
+      outlier[x] = errors.outlier, outlier3[x] = errors.outlier3, cause[x] = errors.cause;
+    }
+  };
+  has_back ? finish.template operator()<true>() : finish.template operator()<false>();
+  if (!out.cause) return;
+  std::uint8_t* const bytes = out.cause.row(y);
+  for (int x = 0; x < width; ++x) bytes[x] = std::uint8_t(cause[x]);
+}
+
+}  // namespace
+
+template <class Backend>
+void flow_error_bars(Backend& cpu, const FlowEvidence& evidence, const FlowErrorModel& model,
+                     const FlowErrorBars& out) {
+  const int height = evidence.luma0.height;
+  cpu.few_rows(height, [=](RowRange rows, void* scratch) {
+    const FlowBars bars{evidence, model, out, static_cast<float*>(scratch)};
+    int compared = rows.first_new(miss_reach, height), multiplied = rows.first_new(tensor_reach, height);
+    for (int y = rows.begin; y < rows.end; ++y) {
+      for (; multiplied < smaller(y + tensor_reach + 1, height); ++multiplied) {
+        for (; compared < smaller(multiplied + 2, height); ++compared) compare_row(bars, compared);
+        multiply_row(bars, multiplied);
+      }
+      sum_columns(bars, y);
+      finish_row(bars, y);
+    }
+  });
+}
+
+PF_STEP(flow_error_bars<Cpu>);
+
+}  // namespace parafield
