@@ -35,7 +35,7 @@ constexpr float flicker_cost = 4.0f / (255 - 96);  // per unit of flicker above 
 PF_HD int smooth_difference(int difference, int flicker, int sum) {
   constexpr int all = (2 * smooth_reach + 1) * (2 * smooth_reach + 1);
   const int mean = (sum + all / 2) / all;
-  return (flicker >= dynamic_flicker) & (mean < difference) ? mean : difference;
+  return ((flicker >= dynamic_flicker) & (mean < difference)) ? mean : difference;
 }
 
 /// Data costs of a pixel. `moved`: whether it moved in the last mask.
