@@ -109,8 +109,11 @@ void add_synth(App& program) {
   command.add_setting("--conditions NAME", options.conditions)
       .one_of(std::vector<std::string>(conditions.begin(), conditions.end()))
       .help(
-          "steady, swaying, drifting, jumping, stopping or noisy. Leaves sway, light drifts or jumps, a car "
-          "stops for 100 frames, or the camera is noisy; in square");
+          "steady, swaying, drifting, jumping, stopping, noisy, waving, shadowed, leaving, shaking, lamp or "
+          "thermal. Leaves sway, light drifts or jumps, a car stops for 100 frames, the camera is noisy, "
+          "more "
+          "leaves wave, shadows are strong, parked cars leave, the camera shakes, half of the scene is lit, "
+          "or the images are thermal; in square");
   command.add_flag("--rgb", options.rgb, "render frames in color. Their luma is that of the gray frames");
   command.add_flag("-q,--quiet", options.quiet, "print no report");
   command.list("Scenes", list);

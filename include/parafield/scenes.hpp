@@ -33,7 +33,7 @@ struct Scene {
   /// and `clouds` have disparities. In `clouds` the ground has disparity 0.
   std::vector<DisparityField> disparity;
   /// moving[i]: 1 where frame i + 1 shows a moving object. Only `balloons` and `square` have masks. In
-  /// `square`, a car that stops for a while still counts as moving, but shadows and leaves do not.
+  /// `square`, a car that stops or stands for a while still counts as moving, but shadows and leaves do not.
   std::vector<Image<std::uint8_t>> moving;
 };
 
@@ -58,10 +58,17 @@ enum class Conditions {
   drifting,  ///< light changes slowly from 0.7 to 1.3 of its mean or back, not quite evenly over the image
   jumping,   ///< light is 20 % brighter or darker from the middle of the sequence on
   stopping,  ///< every car of one lane stops for 100 frames
-  noisy      ///< camera noise of 6 gray levels
+  noisy,     ///< camera noise of 6 gray levels
+  waving,    ///< leaves as in `swaying`, but in most of the image, and they move by up to 5 px
+  shadowed,  ///< shadows of up to 40 % of the light, three times as long
+  leaving,   ///< a car of each lane stands in the first 60 frames and then leaves
+  shaking,   ///< the camera shifts at random, by up to 3 px along x and y
+  lamp,      ///< a lamp makes half of the scene 1.5 times brighter in the second third of the sequence
+  thermal    ///< thermal images: little contrast, fixed noise of each pixel, and warm objects
 };
-constexpr std::array<std::string_view, 6> names_of(Conditions) {
-  return {"steady", "swaying", "drifting", "jumping", "stopping", "noisy"};
+constexpr std::array<std::string_view, 12> names_of(Conditions) {
+  return {"steady", "swaying",  "drifting", "jumping", "stopping", "noisy",
+          "waving", "shadowed", "leaving",  "shaking", "lamp",     "thermal"};
 }
 
 /// Returns the conditions of this name. Throws Error(invalid_argument) for an unknown name.

@@ -199,9 +199,11 @@ void bind_scenes(nb::module_& module) {
 shape : (height, width)
 pace : "steady", "accelerating", "shaking" or "stop-and-go"
     How the motion of a flat scene changes from pair to pair of frames.
-conditions : "steady", "swaying", "drifting", "jumping", "stopping" or "noisy"
-    In the scene "square": leaves sway, the light drifts or jumps, a car stops for 100 frames, or there is
-    noise.)");
+conditions : str
+    In the scene "square". "swaying": leaves sway; "drifting", "jumping": the light changes; "stopping": a car
+    stops for 100 frames; "noisy": noise; "waving": more leaves, which move more; "shadowed": strong shadows;
+    "leaving": parked cars leave; "shaking": the camera shakes; "lamp": a lamp lights half of the scene;
+    "thermal": thermal images; "steady": none of these.)");
 }
 
 void bind_devices(nb::module_& module) {

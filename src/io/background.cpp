@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A learned background: lines of text, an empty line, and the method's state. The lines are
-//   parafield background 1
+//   parafield background 2
 //   method icm-background
 //   size 320x240
 //   range 0 0
@@ -16,7 +16,7 @@ namespace parafield {
 namespace {
 
 constexpr std::string_view title = "parafield background ";
-constexpr int version = 1;
+constexpr int version = 2;
 constexpr int longest_side = 500000;
 
 /// FNV-1a, 64 bits.

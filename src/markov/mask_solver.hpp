@@ -4,7 +4,9 @@
 #include <string_view>
 
 #include "core/solver.hpp"
-#include "markov/background/background.hpp"
+#include "markov/background/decide.hpp"
+#include "markov/background/learn.hpp"
+#include "markov/background/shadow.hpp"
 #include "markov/background/state.hpp"
 #include "markov/mask/mask.hpp"
 #include "markov/minimize.hpp"
@@ -159,17 +161,30 @@ class BackgroundSolver : public MaskSolver<BackgroundSolver<Backend>, Backend, B
   BackgroundSolver(Backend& backend, Workspace& workspace, const Method& method, Size size,
                    const SolverOptions& options)
       : Base(backend, workspace, method, size, options), model_{this->change_model()} {
-    for (View<std::uint8_t>& luma : luma_) luma = workspace.image<std::uint8_t>(size);
-    background_.rows = workspace.image<std::uint8_t>({size.width, row_planes * size.height});
-    background_.run = workspace.image<std::uint16_t>(size);
+    const bool colors = energy_.rgb;
+    background_.size = size;
+    background_.colors = colors;
+    for (FrameBytes& frame : frames_) {
+      frame.luma = workspace.image<std::uint8_t>(size);
+      if (colors) frame.blue = workspace.image<std::uint8_t>(size);
+      if (colors) frame.red = workspace.image<std::uint8_t>(size);
+    }
+    background_.rows =
+        workspace.image<std::uint8_t>({size.width, (colors ? color_planes : gray_planes) * size.height});
+    background_.words =
+        workspace.image<std::uint16_t>({size.width, (colors ? color_words : gray_words) * size.height});
     background_.numbers = workspace.image<int>({number_count, 1});
+    background_.sums = workspace.image<long long>({sum_count, 1});
+    background_.tile_votes = workspace.image<int>(tiles_of(size));
+    background_.tiles = workspace.image<std::uint8_t>(tiles_of(size));
     background_.least_spread = int(spread_unit * energy_.least_spread + 0.5f);
     background_.renewal = energy_.renewal;
     background_.absorb = energy_.absorb;
     background_.frozen = options.freeze;
-    if (options.background) check_background(*options.background, Method::name, size);
+    if (options.background) check_background(*options.background, Method::name, size, colors);
     given_ = options.background;
     name_ = Method::name;
+    if (!this->takes_start()) model_.temporal = 0;
     model_.step = 3 * energy_.mean / top_difference;
     model_.scale = energy_.mean > 0 ? spread_unit / model_.step : 0;
     model_.pair = this->pair_.template cost<PairModel::linear>(1, 0);
@@ -178,11 +193,11 @@ class BackgroundSolver : public MaskSolver<BackgroundSolver<Backend>, Backend, B
   }
 
   void prepare(const Frame* frames, int slot, int count) {
-    luma_bytes(backend_, frames, luma_ + slot, count);
-    for (int i = 0; i < count; ++i) this->template confine<std::uint8_t>(luma_[slot + i], no_luma);
+    frame_bytes(backend_, frames, frames_ + slot, count);
+    for (int i = 0; i < count; ++i) this->template confine<std::uint8_t>(frames_[slot + i].luma, no_luma);
   }
 
-  bool starts_from_last() const { return true; }  // from the background, and from the mask if takes_start()
+  bool starts_from_last() const { return true; }  // from the background, which also has the last mask
 
   void check_frame(const Frame& frame) {
     const ValueRange range = special_range(frame);
@@ -195,26 +210,28 @@ class BackgroundSolver : public MaskSolver<BackgroundSolver<Backend>, Backend, B
   void restore() {
     has_learned_ = true;
     if (!given_) return;
-    const BackgroundState state = unpacked_background(*given_);
+    const BackgroundState state = unpacked_background(*given_, background_.colors);
+    const Image<long long> sums({sum_count, 1});  // zeros
     const auto upload = [&]<class T>(const View<T>& plane, const Image<T>& from) {
       backend_.copy(plane.data, plane.pitch, from.view().data, from.view().pitch,
                     plane.width * std::ptrdiff_t(sizeof(T)), plane.height);
     };
     upload(background_.rows, state.rows);
-    upload(background_.run, state.run);
+    upload(background_.words, state.words);
     upload(background_.numbers, state.numbers);
+    upload(background_.sums, sums);
     backend_.synchronize();
   }
   void forget() { has_learned_ = false; }
   LearnedBackground background() {
     if (!has_learned_) fail(ErrorCode::invalid_argument, "no background has been learned yet");
-    BackgroundState state(this->size_);
+    BackgroundState state(this->size_, background_.colors);
     const auto download = [&]<class T>(const View<T>& plane, Image<T>& to) {
       backend_.copy(to.view().data, to.view().pitch, plane.data, plane.pitch,
                     plane.width * std::ptrdiff_t(sizeof(T)), plane.height);
     };
     download(background_.rows, state.rows);
-    download(background_.run, state.run);
+    download(background_.words, state.words);
     download(background_.numbers, state.numbers);
     backend_.synchronize();
     return {std::string(name_), this->size_, range_, packed_background(state)};
@@ -222,8 +239,9 @@ class BackgroundSolver : public MaskSolver<BackgroundSolver<Backend>, Backend, B
 
   /// Detects what moves in the second frame, compared with the given background or the first frame.
   void solve(int first, const MotionMaskView* start, MotionMask& result) {
-    if (!given_) begin_background(backend_, luma_[first], background_);
-    find(luma_[1 - first], start, result);
+    if (!given_) begin_background(backend_, frames_[first], background_);
+    if (start && this->takes_start()) begin_mask(backend_, start->moving, background_);
+    find(frames_[1 - first], result);
   }
 
   /// Detects what moves in a frame. Without a `last` mask, the background starts from the previous frame.
@@ -231,32 +249,36 @@ class BackgroundSolver : public MaskSolver<BackgroundSolver<Backend>, Backend, B
                     MotionMask& result) {
     prepare(&newest, slot, 1);
     if (!last) return solve(first, nullptr, result);
-    find(luma_[slot], this->takes_start() ? last : nullptr, result);
+    find(frames_[slot], result);
   }
 
  private:
   /// Whether the labels follow from thresholds alone.
   bool by_counts() const { return field_.is_by_counts(progress_); }
 
-  void find(View<const std::uint8_t> luma, const MotionMaskView* last, MotionMask& result) {
-    const View<const std::uint8_t> mask = last ? last->moving : View<const std::uint8_t>{};
-    find_gain(backend_, luma, background_);
-    compare_background(backend_, luma, background_, model_, mask, room_);
+  void find(const SeenFrame& frame, MotionMask& result) {
+    if (energy_.shift) find_shift(backend_, frame.luma, background_);
+    find_gain(backend_, frame.luma, background_);
+    choose_gains(backend_, frame.luma, background_);
+    compare_background(backend_, frame, background_, model_);
+    if (energy_.rgb && energy_.shadows != Shadows::keep) drop_shadows(backend_, background_, model_);
+    decide_background(backend_, background_, model_, room_);
     progress_.begin(0);
-    const BinaryLabels labels = minimize(mask);
-    learn_background(backend_, background_, model_, labels, mask, result.moving,
-                     {result.valid, result.confidence});
+    const BinaryLabels labels = minimize();
+    background_mask(backend_, background_, model_, labels, result.moving, {result.valid, result.confidence});
+    if (!background_.frozen) vote_on_ghosts(backend_, background_, labels);
+    learn_background(backend_, background_, labels);
     this->confine(result);
   }
 
-  BinaryLabels minimize(View<const std::uint8_t> last) {
+  BinaryLabels minimize() {
     if (by_counts()) return binary_sweeps(backend_, room_, this->size_, this->optimizer_.sweeps);
-    background_costs(backend_, background_, model_, last, costs_, field_.labels());
+    background_costs(backend_, background_, model_, costs_, field_.labels());
     store_labels(backend_, Base::minimize(), room_);
     return first_labels(room_);
   }
 
-  View<std::uint8_t> luma_[slots];
+  FrameBytes frames_[slots];
   Background background_;
   BackgroundModel model_;
   BinaryRoom room_;

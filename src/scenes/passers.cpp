@@ -22,7 +22,7 @@ bool in_legs(double x, double y, double top, double apart, double half_width) {
   return std::abs(x - off) <= half_width || std::abs(x + off) <= half_width;
 }
 
-constexpr int stop_frames = 100;
+constexpr int stop_frames = 100, leaving_frame = 60;
 
 }  // namespace
 
@@ -47,9 +47,9 @@ std::optional<double> Passer::gray(Point pixel) const {
   return {};
 }
 
-double Passer::shadow(Point pixel) const {
-  const double x = (pixel.x - foot.x - 0.2 * height) / (1.2 * reach() * height),
-               y = (pixel.y - foot.y) / (0.14 * height);
+double Passer::shadow(Point pixel, double length) const {
+  const double x = (pixel.x - foot.x - 0.2 * height * length) / (1.2 * reach() * height),
+               y = (pixel.y - foot.y) / (0.14 * height * length);
   const double inside = 1 - x * x - y * y;
   return inside <= 0 ? 0 : inside * inside;
 }
@@ -71,6 +71,11 @@ Passers::Passers(const SceneOptions& options) : size_(options.size), key_(random
   add(Kind::walker, 0.76, 0.24, 2.6, -side);
   add(Kind::walker, 0.86, 0.29, 2.2, side);
   add(Kind::walker, 0.97, 0.35, 3.0, -side);
+  if (options.conditions == Conditions::leaving)
+    for (const std::size_t lane : {1, 2}) {
+      lanes_[lane].leaves = leaving_frame;
+      lanes_[lane].start = 0;
+    }
   if (options.conditions != Conditions::stopping) return;
   lanes_[2].stop = stop_frames;
   lanes_[2].start = 0.95;  // a car should stop early in the sequence
@@ -85,7 +90,9 @@ std::vector<Passer> Passers::at(int frame) const {
     passer.height = std::max(lane.height * size_.height, 1.0);
     const double reach = passer.reach() * passer.height + 1, way = size_.width - 1 + 2 * reach;
     const double period = way / lane.speed + lane.stop + lane.gap;
-    const double time = frame + lane.start * period, number = std::floor(time / period);
+    const double waited = std::max(frame - lane.leaves, 0),
+                 ahead = lane.leaves > 0 ? 0.5 * way / lane.speed : 0;
+    const double time = waited + ahead + lane.start * period, number = std::floor(time / period);
     passer.key = random_bits(random_bits(key_, 1 + i), std::uint64_t(number));
     const Draw draw(passer.key);
     const double speed = lane.speed * draw.at(0, 1, 1.3);

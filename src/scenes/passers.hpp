@@ -27,8 +27,8 @@ struct Passer {
   /// Mean gray value of the part that a pixel shows; nothing outside the passer.
   std::optional<double> gray(Point pixel) const;
   /// Strength of its shadow, 0..1, at a place on the ground. The shadow is soft and falls a little to the
-  /// right.
-  double shadow(Point pixel) const;
+  /// right. `length`: how many times longer than usual it is.
+  double shadow(Point pixel, double length) const;
 };
 
 /// Everything that crosses the square: lanes of walkers, cars and a dog, each with one passer at a time,
@@ -48,6 +48,7 @@ class Passers {
     double direction, slope;
     double start, gap;  ///< frames
     int stop = 0;       ///< frames for which each passer stands still in mid-image
+    int leaves = 0;     ///< frame at which its first passer leaves, which has stood still until then
   };
 
   Size size_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A still camera looks at a square with a facade, trees and a road. Walkers, cars and a dog cross it. The
-// conditions are the disturbances that motion detection must tolerate: swaying leaves, changing light, noise,
-// a car that stops.
+// conditions are the disturbances that motion detection must tolerate: leaves, changing light, shadows, noise,
+// a camera that shakes, cars that stop or leave, thermal images.
 #include "scenes/passers.hpp"
 #include "scenes/render.hpp"
 #include "scenes/surface.hpp"
@@ -16,14 +16,18 @@ double noise(double sigma, std::uint64_t bits) {
   return sigma / 209.0215 * sum;
 }
 
-/// Light factor at each pixel of a frame: a plane over the image.
+/// Light factor at each pixel of a frame: a plane over the image, and a lamp.
 struct Light {
   double middle = 1, slope_x = 0, slope_y = 0;  ///< slopes are from the middle to the border
+  double lamp = 0;                              ///< added in the right half
 
   /// Light of one frame of the sequence.
   Light(const SceneOptions& options, int frame) {
     const double side = to_unit(random_bits(random_bits(options.seed, 6100), 0)) < 0.5 ? -1 : 1;
     if (options.conditions == Conditions::jumping && frame >= options.frames / 2) middle = 1 + 0.2 * side;
+    if (options.conditions == Conditions::lamp && 3 * frame >= options.frames &&
+        3 * frame < 2 * options.frames)
+      lamp = 0.5;
     if (options.conditions != Conditions::drifting) return;
     const double turned = options.frames > 1 ? 2.0 * frame / (options.frames - 1) - 1 : 0;  // -1..1
     middle = 1 + 0.3 * side * turned;
@@ -31,7 +35,8 @@ struct Light {
     slope_y = 0.04 * wave(turned / 2);
   }
   double at(Size size, int x, int y) const {
-    return middle + slope_x * (2.0 * x / size.width - 1) + slope_y * (2.0 * y / size.height - 1);
+    const double own = middle + slope_x * (2.0 * x / size.width - 1) + slope_y * (2.0 * y / size.height - 1);
+    return lamp > 0 ? own * (1 + lamp * smooth_step(-0.04, 0.04, (x + 0.5) / size.width - 0.5)) : own;
   }
 };
 
@@ -77,20 +82,26 @@ class Ground {
                          .most = draw.between(1.2, 3),
                          .periods = {draw.between(23, 60), draw.between(9, 17), draw.between(4.5, 8)},
                          .phases = {draw.between(0, 1), draw.between(0, 1), draw.between(0, 1)}});
+    if (options.conditions != Conditions::waving) return;
+    for (Crown& crown : crowns_) {
+      crown.radius_x *= 1.6;
+      crown.radius_y *= 1.6;
+      crown.most *= 1.7;
+    }
   }
 
-  /// A pixel without leaves.
-  Seen bare(int x, int y, bool colored) {
+  /// A place without leaves.
+  Seen bare(double x, double y, bool colored) {
     const double texture = ground_(x, y) - mean_gray, down = (y + 0.5) / size_.height;
     const double windows = std::max(size_.height / 16.0, 6.0);
     double gray = 125 + 0.45 * texture;
-    if (down < 0.38) gray = facade_gray(mean_gray + 5 * texture, {double(x), double(y)}, windows);
+    if (down < 0.38) gray = facade_gray(mean_gray + 5 * texture, {x, y}, windows);
     if (down > 0.46 && down < 0.66) gray = 95 + 0.3 * texture;
-    if (std::abs(down - 0.56) < 0.006 && (32 * x / size_.width) % 3 != 0) gray = 190 + 0.2 * texture;
+    if (std::abs(down - 0.56) < 0.006 && int(32 * x / size_.width) % 3 != 0) gray = 190 + 0.2 * texture;
     return {gray, colored ? dye_(x, y) : Tint{}};
   }
-  /// The same pixel covered by the leaves of a frame. `lag` is the lag at the pixel.
-  Seen with_leaves(Seen seen, int number, int x, int y, int frame, double lag, bool colored) {
+  /// The same place covered by the leaves of a frame. `lag` is the lag at the place.
+  Seen with_leaves(Seen seen, int number, double x, double y, int frame, double lag, bool colored) {
     const Crown& crown = crowns_[std::size_t(number)];
     const Point moved = crown.moved(frame, lag), leaf{x + moved.x, y + moved.y};
     const double share = smooth_step(0, 0.25, inside(crown, leaf) + 0.6 * edge_(leaf.x, leaf.y));
@@ -99,17 +110,17 @@ class Ground {
     return {seen.gray + share * (gray - seen.gray),
             colored ? seen.tint.mixed(leaf_dye_(x, y), share) : Tint{}};
   }
-  /// Index of the crown whose leaves may cover a pixel, or -1.
-  int crown_near(int x, int y) const {
+  /// Index of the crown whose leaves may cover a place, or -1.
+  int crown_near(double x, double y) const {
     for (std::size_t i = 0; i < crowns_.size(); ++i) {
       Crown larger = crowns_[i];
       larger.radius_x += 2 * larger.most;
       larger.radius_y += 2 * larger.most;
-      if (inside(larger, {double(x), double(y)}) > -0.6) return int(i);
+      if (inside(larger, {x, y}) > -0.6) return int(i);
     }
     return -1;
   }
-  double lag(int x, int y) { return 0.7 * lag_(x, y); }
+  double lag(double x, double y) { return 0.7 * lag_(x, y); }
 
  private:
   /// 1 in the middle of a crown, 0 on its ellipse, negative outside.
@@ -134,10 +145,11 @@ struct Clothed {
   Clothed(const Passer& crossing, bool fine)
       : passer(crossing), texture(crossing.key, {fine, false}), dye(Dye::object(crossing.key, 0)) {}
 
-  /// Whether a pixel may show it or its shadow.
-  bool near(int x, int y) const {
-    return y >= passer.foot.y - passer.height - 1 && y <= passer.foot.y + 0.15 * passer.height + 1 &&
-           std::abs(x - passer.foot.x) <= (1.25 * passer.reach() + 0.2) * passer.height + 1;
+  /// Whether a pixel may show it or its shadow, which is `length` times longer than usual.
+  bool near(Point pixel, double length) const {
+    return pixel.y >= passer.foot.y - passer.height - 1 &&
+           pixel.y <= passer.foot.y + 0.15 * length * passer.height + 1 &&
+           std::abs(pixel.x - passer.foot.x) <= (1.25 * passer.reach() + 0.2 * length) * passer.height + 1;
   }
   Seen seen(Point pixel, double gray, bool colored) {
     const double x = pixel.x - passer.foot.x, y = pixel.y - passer.foot.y;
@@ -150,7 +162,41 @@ struct Place {
   Seen seen;       ///< without leaves if they sway
   int crown = -1;  ///< crown whose leaves sway in front of it; -1 = none
   double lag = 0;
+
+  Place() = default;
+  Place(Ground& ground, Point at, const SceneOptions& options)
+      : seen(ground.bare(at.x, at.y, options.color)) {
+    const int near = ground.crown_near(at.x, at.y);
+    if (near < 0) return;
+    lag = ground.lag(at.x, at.y);
+    if (options.conditions == Conditions::swaying || options.conditions == Conditions::waving)
+      crown = near;
+    else
+      seen = ground.with_leaves(seen, near, at.x, at.y, 0, lag, options.color);
+  }
 };
+
+/// Where the camera looks: a random walk that stays near the middle.
+class Shake {
+ public:
+  Shake(const SceneOptions& options) : key_(random_bits(options.seed, 6400)) {}
+
+  /// The offset of the next frame, px.
+  Point next() {
+    for (double* const side : {&at_.x, &at_.y})
+      *side = std::clamp(0.6 * *side + noise(0.9, random_bits(key_, count_++)), -3.0, 3.0);
+    return at_;
+  }
+
+ private:
+  std::uint64_t key_, count_ = 0;
+  Point at_{0, 0};
+};
+
+/// What a thermal camera shows of a gray value: little contrast, and objects that are warm.
+double thermal_gray(double gray, bool is_object) {
+  return 90 + 0.12 * (gray - mean_gray) + (is_object ? 14 : 0);
+}
 
 /// Content of a frame. Each thread must have its own copy.
 struct Shown {
@@ -169,19 +215,16 @@ Scene render_square(const SceneOptions& options) {
   std::vector<Place> places(std::size_t(size.width) * size.height);
   const auto place = [&](int x, int y) -> Place& { return places[std::size_t(y) * size.width + x]; };
   passes.pixels(size, shown.ground, [&](Ground& ground, int x, int y) {
-    Place& here = place(x, y);
-    here.seen = ground.bare(x, y, options.color);
-    const int crown = ground.crown_near(x, y);
-    if (crown < 0) return;
-    here.lag = ground.lag(x, y);
-    if (options.conditions == Conditions::swaying)
-      here.crown = crown;
-    else
-      here.seen = ground.with_leaves(here.seen, crown, x, y, 0, here.lag, options.color);
+    place(x, y) = Place(ground, {double(x), double(y)}, options);
   });
 
-  constexpr double shade = 0.09;
-  const double sigma = options.conditions == Conditions::noisy ? 6 : 2;
+  const bool is_shadowed = options.conditions == Conditions::shadowed,
+             is_thermal = options.conditions == Conditions::thermal,
+             is_shaking = options.conditions == Conditions::shaking;
+  const double shade = is_shadowed ? 0.4 : 0.09, shadow_length = is_shadowed ? 3 : 1;
+  const double sigma = options.conditions == Conditions::noisy ? 6 : is_thermal ? 3.3 : 2;
+  const std::uint64_t fixed_key = random_bits(options.seed, 6500);
+  Shake shake(options);
   for (int i = 0; i < options.frames; ++i) {
     const Canvas canvas(add_frame(scene, options));
     Image<std::uint8_t>* const moving = i > 0 ? &scene.moving.emplace_back(size) : nullptr;
@@ -190,27 +233,31 @@ Scene render_square(const SceneOptions& options) {
       shown.crossing.insert(shown.crossing.begin(), Clothed(passer, options.fine));
     const Light light(options, i);
     const std::uint64_t noise_key = random_bits(random_bits(options.seed, 6300), std::uint64_t(i));
+    const Point offset = is_shaking ? shake.next() : Point{0, 0};
     passes.pixels(size, shown, [&](Shown& own, int x, int y) {
-      const Point here{double(x), double(y)};
-      const Place& behind = place(x, y);
+      const Point here{x + offset.x, y + offset.y};
+      const Place behind = is_shaking ? Place(own.ground, here, options) : place(x, y);
       Seen seen = behind.seen;
       bool covered = false;
       double shadow = 0;
       for (Clothed& each : own.crossing) {
-        if (!each.near(x, y)) continue;
+        if (!each.near(here, shadow_length)) continue;
         if (const std::optional<double> gray = each.passer.gray(here)) {
           seen = each.seen(here, *gray, options.color);
           covered = true;
           break;
         }
-        shadow = std::max(shadow, each.passer.shadow(here));
+        shadow = std::max(shadow, each.passer.shadow(here, shadow_length));
       }
       if (!covered && behind.crown >= 0)
         seen = own.ground.with_leaves(seen, behind.crown, x, y, i, behind.lag, options.color);
       if (!covered) seen.gray *= 1 - shade * shadow;
-      const double lit = seen.gray * light.at(size, x, y);
-      const std::uint64_t bits = random_bits(random_bits(noise_key, std::uint64_t(y)), std::uint64_t(x));
-      canvas.put(x, y, lit + noise(sigma, bits), seen.tint);
+      const auto noise_at = [&](std::uint64_t key, double deviation) {
+        return noise(deviation, random_bits(random_bits(key, std::uint64_t(y)), std::uint64_t(x)));
+      };
+      double lit = seen.gray * light.at(size, x, y);
+      if (is_thermal) lit = thermal_gray(lit, covered) + noise_at(fixed_key, 2);
+      canvas.put(x, y, lit + noise_at(noise_key, sigma), is_thermal ? Tint{} : seen.tint);
       if (moving) (*moving)(x, y) = covered;
     });
   }

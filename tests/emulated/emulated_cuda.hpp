@@ -27,6 +27,7 @@ class EmulatedCuda {
   void reserve_scratch(std::size_t) {}
   int multiprocessors() const { return 4; }
   void hold_next_for_throughput() {}
+  void allow_shared_memory(const void*, std::size_t) {}
   void copy(void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch,
             std::ptrdiff_t row_bytes, int height) const {
     for (int y = 0; y < height; ++y)

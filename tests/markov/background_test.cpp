@@ -8,6 +8,8 @@
 #include <sstream>
 
 #include "io/folder.hpp"
+#include "markov/background/state.hpp"
+#include "markov/eventful_scene.hpp"
 #include "parafield/parafield.hpp"
 #include "support.hpp"
 #include "tasks/on_device.hpp"
@@ -44,32 +46,38 @@ int moving_pixels(const MotionMask& mask) {
 }
 
 TEST_P(BackgroundOn, FollowsTheOracle) {
-  for (const Size size : {Size{37, 23}, Size{64, 5}, Size{1, 40}}) {
-    const WinnerTakesAll<BackgroundEnergy> method{{.least_spread = 2, .renewal = 3, .absorb = 9}};
-    MotionDetector found = detector(size, method);
-    std::optional<oracle::LearnedBackground> expected;
-    for (int t = 0; t < 60; ++t) {
-      const FrameBuffer image = frame(size, [&](int x, int y) {
-        const double light = t < 40 ? 1 : t < 55 || x < size.width / 3 ? 1.25 : 0.9;
-        const bool thing = std::abs(x - 2 * std::min(t, 12)) < 4 && y < 12;  // it stops
-        const bool all = t == 50 || t == 51;                                 // nearly everything changes
-        return std::min(255.0, light * (thing ? 200 : all ? 20 + x % 3 : ground(x, y, t)));
-      });
-      const MotionMask* mask = found.push(image);
-      if (!mask) {
-        expected.emplace(method.energy, image);
-        continue;
+  int shifted = 0, two_gains = 0, colored = 0;
+  for (const bool color : {false, true})
+    for (const Size size : {Size{37, 23}, Size{64, 5}, Size{1, 40}, Size{139, 67}}) {
+      const EventfulScene scene(size, color, size.width > 100);
+      const WinnerTakesAll<BackgroundEnergy> method{{.least_spread = 2, .renewal = 3, .absorb = 9}};
+      MotionDetector found = detector(size, method);
+      std::optional<oracle::LearnedBackground> expected;
+      for (int t = 0; t < 90; ++t) {
+        const FrameBuffer image = scene(t);
+        const MotionMask* mask = found.push(image);
+        if (!mask) {
+          expected.emplace(method.energy, image);
+          continue;
+        }
+        std::vector<int> labels;
+        for (const double difference : expected->differences(image))
+          labels.push_back(std::abs(difference - method.energy.mean) < difference);
+        const std::vector<int> moved = expected->in_frame(labels);
+        for (int y = 0; y < size.height; ++y)
+          for (int x = 0; x < size.width; ++x)
+            ASSERT_EQ(int(mask->moving(x, y)), moved[std::size_t(y) * size.width + x])
+                << size.width << "x" << size.height << (color ? ", color" : ", gray") << ", frame " << t
+                << " at " << x << ", " << y;
+        shifted += expected->is_shifted();
+        two_gains += expected->has_two_gains();
+        colored += expected->is_colored();
+        expected->learn(labels);
       }
-      std::vector<int> labels;
-      for (const double difference : expected->differences(image))
-        labels.push_back(std::abs(difference - method.energy.mean) < difference);
-      for (int y = 0; y < size.height; ++y)
-        for (int x = 0; x < size.width; ++x)
-          ASSERT_EQ(int(mask->moving(x, y)), labels[std::size_t(y) * size.width + x])
-              << size.width << "x" << size.height << ", frame " << t << " at " << x << ", " << y;
-      expected->learn(labels);
     }
-  }
+  EXPECT_GT(shifted, 20);
+  EXPECT_GT(two_gains, 20);
+  EXPECT_GT(colored, 100);
 }
 
 TEST_P(BackgroundOn, WhatStopsStaysUntilItIsAbsorbedAndTheBackgroundIsKnownWhenItLeaves) {
@@ -206,8 +214,7 @@ void expect_equal(const MotionMask& mask, const MotionMask& expected) {
 
 TEST_P(BackgroundOn, ASavedBackgroundGoesOnWhereItWasOnAnyDevice) {
   const Size size{77, 41};
-  Icm<BackgroundEnergy> method;
-  method.energy.temporal = 0;  // the last mask is not part of a background
+  const Icm<BackgroundEnergy> method;
   MotionDetector whole = detector(size, method);
   for (int t = 0; t < 50; ++t) whole.push(passing(size, t));
   const Folder folder;
@@ -231,6 +238,96 @@ TEST_P(BackgroundOn, ASavedBackgroundGoesOnWhereItWasOnAnyDevice) {
   MotionDetector called(method, size, {.device = device(), .background = saved});
   later.push(passing(size, 0));
   expect_equal(*later.push(passing(size, 50)), called(passing(size, 0), passing(size, 50)));
+}
+
+TEST_P(BackgroundOn, ColorsAreSavedAndAnyNumberOfThreadsGivesTheSameBits) {
+  const Size size{139, 67};
+  const EventfulScene scene(size, true, true);
+  const Icm<BackgroundEnergy> method{{.absorb = 30}};
+  MotionDetector whole = detector(size, method), one(method, size, {.device = Device::cpu(1)}),
+                 two(method, size, {.device = Device::cpu(2)});
+  for (int t = 0; t < 60; ++t) {
+    const MotionMask* const mask = whole.push(scene(t));
+    const MotionMask *const single = one.push(scene(t)), *const both = two.push(scene(t));
+    if (!mask) continue;
+    expect_equal(*mask, *single);
+    expect_equal(*mask, *both);
+    ASSERT_EQ(whole.background().state, two.background().state) << t;
+  }
+  const auto saved = std::make_shared<LearnedBackground>(whole.background());
+  const std::size_t pixels = std::size_t(size.width * size.height);
+  EXPECT_EQ(saved->state.size() / pixels, 63u);
+  MotionDetector later(method, size, {.device = device(), .background = saved}),
+      on_cpu(method, size, {.device = Device::cpu(2), .background = saved});
+  later.push(scene(59));
+  on_cpu.push(scene(59));
+  for (int t = 60; t < 90; ++t) {
+    const MotionMask& mask = *later.push(scene(t));
+    expect_equal(mask, *whole.push(scene(t)));
+    expect_equal(mask, *on_cpu.push(scene(t)));
+  }
+}
+
+TEST_P(BackgroundOn, GrayVideosTakeLessMemoryAndColorsCountNothingInThem) {
+  const Size size{77, 41};
+  Icm<BackgroundEnergy> method, gray;
+  gray.energy.rgb = false;
+  MotionDetector found = detector(size, method), expected = detector(size, gray);
+  EXPECT_LT(expected.workspace_bytes(), found.workspace_bytes());
+  for (int t = 0; t < 60; ++t) {
+    const MotionMask *const mask = found.push(passing(size, t)), *const other =
+                                                                     expected.push(passing(size, t));
+    if (mask) expect_equal(*mask, *other);
+  }
+  EXPECT_EQ(found.background().state, expected.background().state);
+  EXPECT_EQ(found.background().state.size() / std::size_t(size.width * size.height), 27u);
+}
+
+TEST_P(BackgroundOn, ShadowsAreStaticOnlyIfTheyKeepTheColor) {
+  const Size size{96, 64};
+  const auto moving_at_the_end = [&](const Icm<BackgroundEnergy>& method, double red) {
+    MotionDetector found = detector(size, method);
+    int moving = 0;
+    for (int t = 0; t < 80; ++t) {
+      FrameBuffer image(size, PixelFormat::rgb_u8);
+      for (int y = 0; y < size.height; ++y)
+        for (int x = 0; x < size.width; ++x) {
+          const bool dark = t >= 60 && x > 30 && x < 60 && y > 15 && y < 50;
+          const double value = ground(x, y, t), factor = dark ? 0.75 : 1;
+          auto* const pixel = static_cast<std::uint8_t*>(image.row(y)) + 3 * x;
+          pixel[0] = std::uint8_t(factor * 1.3 * value * (dark ? red : 1));
+          pixel[1] = std::uint8_t(factor * value);
+          pixel[2] = std::uint8_t(factor * 0.7 * value);
+        }
+      if (const MotionMask* mask = found.push(image)) moving = moving_pixels(*mask);
+    }
+    return moving;
+  };
+  Icm<BackgroundEnergy> drops, keeps;
+  keeps.energy.shadows = Shadows::keep;
+  EXPECT_LT(moving_at_the_end(drops, 1), 100);
+  EXPECT_GT(moving_at_the_end(keeps, 1), 900);
+  EXPECT_GT(moving_at_the_end(drops, 0.6), 900) << "another color";
+}
+
+TEST_P(BackgroundOn, ShiftsOfTheCameraAreCompensatedFor) {
+  const Size size{160, 120};
+  const Scene scene = render_scene("square", {.size = size, .frames = 80, .conditions = Conditions::shaking});
+  Icm<BackgroundEnergy> with, without;
+  without.energy.shift = false;
+  MotionDetector found = detector(size, with), other = detector(size, without);
+  int wrong = 0, more = 0;
+  for (int t = 0; t < 80; ++t) {
+    const MotionMask *const mask = found.push(scene.frames[std::size_t(t)]),
+                            *const plain = other.push(scene.frames[std::size_t(t)]);
+    for (int y = 0; t >= 30 && y < size.height; ++y)  // after the objects of the first frame have left
+      for (int x = 0; x < size.width; ++x) {
+        const bool truth = scene.moving[std::size_t(t) - 1](x, y) != 0;
+        wrong += mask->moving(x, y) != truth;
+        more += plain->moving(x, y) != truth;
+      }
+  }
+  EXPECT_LT(4 * wrong, 3 * more);
 }
 
 TEST_P(BackgroundOn, AFrozenBackgroundLearnsNothing) {
@@ -322,6 +419,28 @@ TEST(SavedBackground, ErrorsSayWhatIsWrong) {
   EXPECT_NE(start(damaged, Icm<BackgroundEnergy>{}, size).find("damaged"), std::string::npos);
   EXPECT_THROW(MotionDetector(Icm<ChangeEnergy>{}, size, {.device = Device::cpu(1), .freeze = true}), Error);
 
+  // The last numbers of a state: colored_count, is_colored and shifts are among them.
+  const auto with_number = [&](Number index, int value) {
+    LearnedBackground changed = good;
+    for (int i = 0; i < 4; ++i)
+      changed.state[changed.state.size() - 4 * std::size_t(number_count - index) + std::size_t(i)] =
+          std::uint8_t(std::uint32_t(value) >> 8 * i);
+    return start(changed, Icm<BackgroundEnergy>{}, size);
+  };
+  EXPECT_EQ(with_number(shift_x, 80), "");
+  EXPECT_EQ(with_number(shift_x, -96), "the background's state is damaged: a shift is -6 px");
+  EXPECT_EQ(with_number(is_colored, 1), "the background's state is damaged: its number for colors is 1");
+  EXPECT_EQ(with_number(moving_count, -2), "the background's state is damaged: a count is -2");
+  LearnedBackground shorter = good;
+  shorter.state.pop_back();
+  EXPECT_NE(start(shorter, Icm<BackgroundEnergy>{}, size).find("bytes, not"), std::string::npos);
+  LearnedBackground colored = good;
+  colored.state.resize(background_bytes(size, true));
+  Icm<BackgroundEnergy> gray;
+  gray.energy.rgb = false;
+  EXPECT_EQ(start(colored, gray, size),
+            "the background was learned from colors, but the method's rgb is off");
+
   LearnedBackground dark = good;
   dark.range = {0, 1000};
   MotionDetector other(Icm<BackgroundEnergy>{}, size,
@@ -365,16 +484,38 @@ double f1(const DetectionMethod& method, const Scene& scene, int first) {
   return scores.f1;
 }
 
+/// Least F1 under conditions. Parked cars leave marks for some frames, the border of a lamp's light hides
+/// objects, and thermal images have little contrast.
+double least_f1(Conditions conditions) {
+  switch (conditions) {
+    case Conditions::leaving:
+      return 0.86;
+    case Conditions::lamp:
+      return 0.8;
+    case Conditions::thermal:
+      return 0.48;
+    default:
+      return 0.93;
+  }
+}
+
 TEST(BackgroundQuality, HoldsUnderAllConditions) {
   for (const std::string_view name : names_of(Conditions{})) {
+    const Conditions conditions = conditions_named(name);
     const auto scene = [&](Size size) {
-      return render_scene("square", {.size = size, .frames = 300, .conditions = conditions_named(name)});
+      return render_scene(
+          "square",
+          {.size = size, .frames = 300, .color = conditions > Conditions::noisy, .conditions = conditions});
     };
-    const double icm = f1(Icm<BackgroundEnergy>{}, scene({320, 240}), 30),
-                 annealing = f1(Annealing<BackgroundEnergy>{}, scene({160, 120}), 30);  // it takes longer
-    std::printf("%s: icm %.4f, annealing %.4f\n", std::string(name).c_str(), icm, annealing);
-    EXPECT_GE(icm, 0.93) << name;
-    EXPECT_GE(annealing, 0.93) << name;
+    const double icm = f1(Icm<BackgroundEnergy>{}, scene({320, 240}), 30);
+    std::printf("%s: icm %.4f", std::string(name).c_str(), icm);
+    EXPECT_GE(icm, least_f1(conditions)) << name;
+    if (conditions <= Conditions::noisy) {
+      const double annealing = f1(Annealing<BackgroundEnergy>{}, scene({160, 120}), 30);  // it takes longer
+      std::printf(", annealing %.4f", annealing);
+      EXPECT_GE(annealing, 0.93) << name;
+    }
+    std::printf("\n");
   }
 }
 

@@ -14,7 +14,9 @@ namespace parafield {
 namespace {
 
 constexpr Conditions all_conditions[] = {Conditions::steady,  Conditions::swaying,  Conditions::drifting,
-                                         Conditions::jumping, Conditions::stopping, Conditions::noisy};
+                                         Conditions::jumping, Conditions::stopping, Conditions::noisy,
+                                         Conditions::waving,  Conditions::shadowed, Conditions::leaving,
+                                         Conditions::shaking, Conditions::lamp,     Conditions::thermal};
 constexpr Size size{160, 120};
 
 Scene square(Conditions conditions, int frames, std::uint64_t seed = 1) {
@@ -92,7 +94,10 @@ TEST(Square, HasTheSameBytesOnEveryMachine) {
   const std::map<Conditions, std::uint64_t> expected{
       {Conditions::steady, 0xca1bc8903d69e614},   {Conditions::swaying, 0x8bd92052b29eeed1},
       {Conditions::drifting, 0x2d8f91a243299012}, {Conditions::jumping, 0x7c1f4bf976a5fe7c},
-      {Conditions::stopping, 0xdf6f709326a663cb}, {Conditions::noisy, 0x6286d78df07d43a0}};
+      {Conditions::stopping, 0xdf6f709326a663cb}, {Conditions::noisy, 0x6286d78df07d43a0},
+      {Conditions::waving, 0x6f17ed289338d9e1},   {Conditions::shadowed, 0xe88df0afe8ab5412},
+      {Conditions::leaving, 0x1505fec0f434739a},  {Conditions::shaking, 0xbbac057a1c2702f2},
+      {Conditions::lamp, 0x94f5e2f0a10dbf4f},     {Conditions::thermal, 0xb80ec29b9637fc47}};
   for (const auto& [conditions, sum] : expected) {
     const Scene scene = render_scene("square", {.size = size,
                                                 .frames = 6,
@@ -190,6 +195,64 @@ TEST(Square, ACarStopsForHundredFramesAndGoesOn) {
   }
 }
 
+/// Share of the pixels whose gray value deviates by more than `least`.
+double share_above(Conditions conditions, double least) {
+  const std::vector<double> list = deviations(square(conditions, 120));
+  return double(std::ranges::count_if(list, [=](double d) { return d > least; })) / double(list.size());
+}
+
+TEST(Square, LeavesWaveInMostOfTheImageShadowsAreStrongAndTheCameraShakes) {
+  EXPECT_GT(share_above(Conditions::waving, 8), 0.25);
+  EXPECT_GT(share_above(Conditions::waving, 8), 2 * share_above(Conditions::swaying, 8));
+  EXPECT_GT(share_above(Conditions::shadowed, 8), 0.05);
+  EXPECT_LT(share_above(Conditions::steady, 8), 0.005);
+  EXPECT_GT(share_above(Conditions::shaking, 8), 0.2);
+}
+
+TEST(Square, ParkedCarsLeave) {
+  const Scene scene = square(Conditions::leaving, 200);
+  int parked = 0, after = 0;
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x) {
+      bool all = true;
+      for (std::size_t i = 1; i <= 60; ++i) all = all && moves(scene, i, x, y);
+      parked += all;
+      after += all && moves(scene, 110, x, y);
+    }
+  EXPECT_GT(parked, size.width * size.height / 80);
+  EXPECT_LT(after, parked / 3);
+}
+
+TEST(Square, ALampLightsHalfOfTheScene) {
+  const Scene scene = square(Conditions::lamp, 120);
+  for (int y = 4; y < size.height; y += 10)
+    for (const int x : {10, 150}) {
+      const Gray before = gray_of(scene, x, y, 20, 40), lit = gray_of(scene, x, y, 40, 80),
+                 after = gray_of(scene, x, y, 80, 120);
+      if (before.count < 10 || lit.count < 20 || after.count < 20 || before.mean > 150) continue;
+      EXPECT_NEAR(lit.mean / before.mean, x > 80 ? 1.5 : 1, 0.08) << x << ", " << y;
+      EXPECT_NEAR(after.mean / before.mean, 1, 0.08) << x << ", " << y;
+    }
+}
+
+TEST(Square, ThermalImagesHaveLittleContrastAndWarmObjects) {
+  const Scene scene = square(Conditions::thermal, 120);
+  std::vector<double> means;
+  double warmer = 0;
+  int moving = 0;
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x) {
+      const Gray ground = gray_of(scene, x, y, 0, 120);
+      means.push_back(ground.mean);
+      if (!moves(scene, 100, x, y)) continue;
+      warmer += row(scene.frames[100], y)[x] - ground.mean;
+      ++moving;
+    }
+  std::ranges::sort(means);
+  EXPECT_LT(means[means.size() * 95 / 100] - means[means.size() / 20], 30);
+  EXPECT_NEAR(warmer / moving, 14, 6);
+}
+
 TEST(Square, ConditionsAreChecked) {
   const auto message = [](const auto& call) -> std::string {
     try {
@@ -202,7 +265,8 @@ TEST(Square, ConditionsAreChecked) {
   for (const Conditions conditions : all_conditions)
     EXPECT_EQ(conditions_named(names_of(Conditions{})[std::size_t(conditions)]), conditions);
   EXPECT_EQ(message([] { (void)conditions_named("rain"); }),
-            "there are no conditions 'rain'; allowed: steady, swaying, drifting, jumping, stopping, noisy");
+            "there are no conditions 'rain'; allowed: steady, swaying, drifting, jumping, stopping, noisy, "
+            "waving, shadowed, leaving, shaking, lamp, thermal");
   EXPECT_EQ(message([] {
               render_scene("zoom", {.size = {40, 30}, .conditions = Conditions::noisy});
             }),

@@ -149,31 +149,46 @@ struct ChangeEnergy {
                "Compare colors instead of luma. Differences are averaged over the color channels.");
 };
 
+/// What a learned background does about shadows.
+enum class Shadows {
+  keep,  ///< shadows move
+  drop   ///< shadows are static
+};
+constexpr std::array<std::string_view, 2> names_of(Shadows) { return {"keep", "drop"}; }
+
 /// Static or moving, compared with a background that is learned from the pushed frames (a single pair learns
 /// from its first frame). The energy is the same as ChangeEnergy's except for the difference: y = d / spread,
-/// at most 3 mean. d is the second smallest distance between the pixel's luma and 8 samples of its
-/// background, after one factor has equalized the brightness of the whole frame (or two factors, if the light
-/// has changed in a part of the scene: the one that leaves the smaller d). The spread is twice the pixel's
-/// usual d.
+/// at most 3 mean. d is the third smallest distance between the pixel and 16 samples of its background, after
+/// the frame has been moved back by the camera's shift and its brightness has been equalized. The spread is
+/// twice the pixel's usual d. Where the background flickers, as leaves do, d is the smallest one from the
+/// samples of nine pixels, y is at most its mean over 5x5 pixels, and moving costs up to 4 more. In color,
+/// shadows reduce d.
 ///
-/// Static pixels renew samples at random, their own and their neighbors' (ViBe: Barnich and Van Droogenbroeck
-/// 2011). This is how swaying leaves, drifting light and noise become part of the background. A pixel that
-/// has moved and then keeps its luma becomes background after `absorb` frames. It does so sooner only if its
-/// background has not been seen for longer, as in the first frames, when the background is simply the first
-/// frame, and if its surroundings show that this background was an object that has left: the new luma is
-/// closer to them. If more than 70 % of the pixels seem to move, the background is relearned within a few
-/// frames.
+/// Static pixels that are close to their samples renew them at random, their own and their neighbors' (ViBe:
+/// Barnich and Van Droogenbroeck 2011). This is how drifting light and noise become part of the background.
+/// A pixel that has moved and then keeps its luma becomes background after `absorb` frames. It does so sooner
+/// if the borders of its region show that an object has left there, or if they are undecided and the
+/// background has not been seen for longer. If more than 70 % of the pixels seem to move, the background is
+/// relearned within a few frames.
 struct BackgroundEnergy {
   PF_PARAMETER(float, mean, 3.33f, range(0, 85), "Expected difference of moving pixels, in spreads.");
   PF_PARAMETER(float, sigma, 2, range(0.01, 1000), "Standard deviation of the differences, in spreads.");
-  PF_PARAMETER(float, beta, 1, range(0, 1000), "Weight of the eight neighbors.");
+  PF_PARAMETER(float, beta, 1.2f, range(0, 1000), "Weight of the eight neighbors.");
   PF_PARAMETER(float, temporal, 1, range(0, 1000), "Weight of the last mask, 0 = unused.");
   PF_PARAMETER(float, least_spread, 3, range(0.5, 15), "Least spread of a pixel's luma, 0 to 255.");
   PF_PARAMETER(
       int, renewal, 8, range(1, 1000),
       "Mean time until a pixel renews one of its samples, in frames. It is shorter in the first frames.");
-  PF_PARAMETER(int, absorb, 1500, range(1, 60000),
+  PF_PARAMETER(int, absorb, 6000, range(1, 60000),
                "Time until a stopped object becomes background, in frames.");
+  PF_PARAMETER(bool, rgb, true,
+               "Compare colors, not only luma. It costs memory and time. Gray frames, and videos whose first "
+               "frame has nearly no color, are compared by luma alone.");
+  PF_PARAMETER(bool, shift, true,
+               "Compensate for small shifts of the camera, up to 5 px: one shift of the whole frame.");
+  PF_PARAMETER(Shadows, shadows, Shadows::drop,
+               "Shadows on the background. drop: they are static. keep: they move. They are recognized only "
+               "in color.");
 };
 
 }  // namespace parafield

@@ -6,27 +6,33 @@
 #include "parafield/background.hpp"
 
 /// A learned background in host memory, and the bytes of LearnedBackground::state: for each row of the image,
-/// the first kept_planes planes of a BackgroundRow; then the runs, row by row, as 16-bit numbers; then the
-/// numbers as 32-bit numbers. Both are little-endian.
+/// the first kept_planes planes of a BackgroundRow and, if colors are compared, the first kept_color_planes
+/// planes of its colors; then likewise the rows of 16-bit numbers; then Background::numbers as 32-bit
+/// numbers. All are little-endian.
 namespace parafield {
 
-constexpr int kept_planes = sample_count + 3;  // the others belong to the newest frame
-
 struct BackgroundState {
+  bool colors;  // has the planes of colors
   Image<std::uint8_t> rows;
-  Image<std::uint16_t> run;
+  Image<std::uint16_t> words;
   Image<int> numbers;
 
-  explicit BackgroundState(Size size)
-      : rows({size.width, row_planes * size.height}), run(size), numbers({number_count, 1}) {}
+  BackgroundState(Size size, bool has_colors)
+      : colors(has_colors),
+        rows({size.width, (colors ? color_planes : gray_planes) * size.height}),
+        words({size.width, (colors ? color_words : gray_words) * size.height}),
+        numbers({number_count, 1}) {}
 };
 
-std::size_t background_bytes(Size size);
+/// Size of a state. `colored`: colors are compared.
+std::size_t background_bytes(Size size, bool colored);
 std::vector<std::uint8_t> packed_background(const BackgroundState& state);
-BackgroundState unpacked_background(const LearnedBackground& background);
+/// `colors`: whether the result has planes for colors, which it must have if the background compares them.
+BackgroundState unpacked_background(const LearnedBackground& background, bool colors);
 
 /// Throws Error(invalid_argument) unless a background is for that method and size, and its state is possible.
-void check_background(const LearnedBackground& background, std::string_view method, Size size);
+/// `colors`: whether the method compares colors.
+void check_background(const LearnedBackground& background, std::string_view method, Size size, bool colors);
 
 /// The range of a frame; {0, 0} if it is the usual one of its format.
 ValueRange special_range(const Frame& frame);

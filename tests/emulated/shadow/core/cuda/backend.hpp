@@ -54,6 +54,18 @@ T __shfl_xor_sync(unsigned, T value, int step) {
   return __shfl_sync(~0u, value, parafield::emulated::lane() ^ step);
 }
 
+/// Beyond the warp's ends, a lane gets its own value.
+template <class T>
+T __shfl_up_sync(unsigned, T value, int step) {
+  const int lane = parafield::emulated::lane();
+  return __shfl_sync(~0u, value, lane >= step ? lane - step : lane);
+}
+template <class T>
+T __shfl_down_sync(unsigned, T value, int step) {
+  const int lane = parafield::emulated::lane();
+  return __shfl_sync(~0u, value, lane + step < 32 ? lane + step : lane);
+}
+
 /// Sum of the absolute differences of four pairs of bytes.
 inline unsigned __vsadu4(unsigned a, unsigned b) {
   unsigned sum = 0;

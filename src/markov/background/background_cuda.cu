@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#include "core/cuda/pixels.cuh"
+#include "markov/background/shift.hpp"
+#include "markov/launch.cuh"
+#include "steps/convert/convert.hpp"
+
+namespace parafield {
+namespace {
+
+/// blockIdx.z: index of the frame.
+__global__ void frame_bytes_kernel(Frame frame0, Frame frame1, FrameBytes bytes0, FrameBytes bytes1) {
+  begin_kernel();
+  const Frame frame = blockIdx.z == 0 ? frame0 : frame1;
+  const FrameBytes to = blockIdx.z == 0 ? bytes0 : bytes1;
+  const int x = own_x(), y = own_y();
+  if (x >= to.luma.width || y >= to.luma.height) return;
+  with_format(frame, [&]<class Sample, int Channels, int Red>(Scale scale) {
+    const Sample* const row = row_of<Sample>(frame, y);
+    to.luma(x, y) = std::uint8_t(luma_byte(luma_of(row, x, Channels, Red, scale)));
+    if (!to.blue.data) return;
+    to.blue(x, y) = std::uint8_t(luma_byte(channel_of(row, x, 2, Channels, Red, scale)));
+    to.red(x, y) = std::uint8_t(luma_byte(channel_of(row, x, 0, Channels, Red, scale)));
+  });
+}
+
+__global__ void clear_numbers_kernel(Background background) {
+  begin_kernel();
+  for (int i = 0; i < number_count; ++i) background.numbers.data[i] = 0;
+  for (int i = 0; i < sum_count; ++i) background.sums.data[i] = 0;
+}
+
+__global__ void begin_background_kernel(SeenFrame frame, Background background) {
+  begin_kernel();
+  const int x = own_x(), y = own_y();
+  bool colored = false;
+  if (x < background.size.width && y < background.size.height) colored = begin_pixel(background, frame, x, y);
+  const int count = __popc(__ballot_sync(~0u, colored));
+  if (threadIdx.x == 0 && count > 0) atomicAdd(background.numbers.data + colored_count, count);
+}
+
+__global__ void begin_mask_kernel(View<const std::uint8_t> mask, Background background) {
+  begin_kernel();
+  const int x = own_x(), y = own_y();
+  if (x == 0 && y == 0) background.numbers.data[had_frame] = 1;
+  if (x < mask.width && y < mask.height) background.row(y).before()[x] = mask(x, y) ? was_moving : 0;
+}
+
+}  // namespace
+
+template <class Backend>
+void frame_bytes(Backend& cuda, const Frame* frames, const FrameBytes* bytes, int count) {
+  const int last = count - 1;
+  cuda.launch_input(frame_bytes_kernel, pixel_grid(bytes[0].luma.size(), 1, count), pixel_block, frames[0],
+                    frames[last], bytes[0], bytes[last]);
+}
+
+template <class Backend>
+void begin_background(Backend& cuda, const SeenFrame& frame, const Background& background) {
+  cuda.launch(clear_numbers_kernel, dim3(1), dim3(1), 0, background);
+  cuda.launch(begin_background_kernel, pixel_grid(background.size), pixel_block, 0, frame, background);
+}
+
+template <class Backend>
+void begin_mask(Backend& cuda, View<const std::uint8_t> mask, const Background& background) {
+  cuda.launch_input(begin_mask_kernel, pixel_grid(mask.size()), pixel_block, mask, background);
+}
+
+PF_STEP(frame_bytes<Cuda>);
+PF_STEP(begin_background<Cuda>);
+PF_STEP(begin_mask<Cuda>);
+
+}  // namespace parafield
