@@ -233,8 +233,7 @@ constexpr LayeredScene list[] = {
      facade},
     {{"slats", "two buildings of fine slats that look alike, at two depths, move by 1 to 4 px; occlusion"},
      slats},
-    {{"runner", "a thin figure runs by 10 to 40 px before a distant background that hardly moves; occlusion"},
-     runner},
+    {{"runner", "a thin figure runs by 10 to 40 px; occlusion"}, runner},
 };
 
 /// A fraction of a motion: 0 = no motion, 1 = all of it.

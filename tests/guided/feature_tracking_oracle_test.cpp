@@ -79,8 +79,8 @@ TEST_P(FeatureTrackingOracle, RenderedScenes) {
     SCOPED_TRACE(info.name);
     // Thin things that move far: without a check forth and back, features wander, and rounding errors grow.
     if (GetParam().track_check == 0 && info.name == "poles") continue;
-    // A feature that is lost and not tried again may end at any of many equal windows.
-    if (GetParam().track_rounds == 0 && info.name == "facade") continue;
+    // A feature that is lost may end at any of many equal slats or, if it is not tried again, windows.
+    if (info.name == "slats" || (GetParam().track_rounds == 0 && info.name == "facade")) continue;
     const Scene scene = render_scene(info.name, {.size = {101, 67}});
     FeatureTracking tracking = GetParam();
     tracking.max_features = std::min(tracking.max_features, 80);
