@@ -44,7 +44,7 @@ struct UnitDemands {
 template <class Value>
 PairUnits pair_units(const PairCost& pair, LabelGrid grid, const UnitDemands& demands);
 
-constexpr int most_shift = 8;  // labels, highest rise of an edge
+constexpr int most_rise = 8;  // labels, highest rise of an edge
 
 /// Level of belief propagation. An edge stores the message that was last sent over it: an iteration reads the
 /// messages that one color of the checkerboard has received, and overwrites them in place with the messages
@@ -61,7 +61,7 @@ struct PropagationLevel {
   float most_data = 1e30f;  // no data cost is higher
   LevelWeights weights = {};
   /// By how many labels a surface rises from a pixel to its neighbor on the right (0) and below (1), at most
-  /// `most_shift`: smoothness compares a label with the neighbor's less the rise. Empty = 0.
+  /// `most_rise`: smoothness compares a label with the neighbor's less the rise. Empty = 0.
   View<float> rise[2] = {};
 
   /// Rise of the edge from pixel (x, y) to its neighbor k. Beyond the border, it is arbitrary.

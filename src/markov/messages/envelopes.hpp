@@ -122,12 +122,12 @@ struct EdgeRises {
   std::conditional_t<sizeof(Value) == 2, std::int16_t, std::int32_t> shift[N];
   Value part[N], rest[N];
 
-  /// Bit i is set if some of the edges [begin, begin + count) shift by i - most_shift labels; 0 if none rises.
+  /// Bit i is set if some of the edges [begin, begin + count) shift by i - most_rise labels; 0 if none rises.
   std::uint32_t shifts(int begin, int count) const {
     std::uint32_t found = 0;
     bool rises = false;
     for (int i = begin; i < begin + count; ++i) {
-      found |= std::uint32_t(1) << (shift[i] + most_shift);
+      found |= std::uint32_t(1) << (shift[i] + most_rise);
       rises |= bool((shift[i] != 0) | (part[i] != 0));
     }
     return rises ? found : 0;
@@ -162,8 +162,8 @@ void follow_rises(Labeled<float> even, Labeled<float> out, int labels, const Edg
       memory[i] = even[end][i] + cost_outside(costs.slope[i], costs.limit[i], distance);
     return memory;
   };
-  for (int shift = -most_shift; shift <= most_shift; ++shift) {
-    if (!(shifts >> (shift + most_shift) & 1)) continue;
+  for (int shift = -most_rise; shift <= most_rise; ++shift) {
+    if (!(shifts >> (shift + most_rise) & 1)) continue;
     for (int label = 0; label < labels; ++label) {
       const float *const at = message_at(label - shift, outside[0]), *const before = message_at(
                                                                          label - shift - 1, outside[1]);
@@ -198,9 +198,9 @@ void follow_rises(Labeled<std::uint16_t> even, Labeled<std::uint16_t> out, int l
                                    label < nearest ? nearest - label : label - nearest);
     return message;
   };
-  for (int shift = -most_shift; shift <= most_shift; ++shift) {
-    if (!(shifts >> (shift + most_shift) & 1)) continue;
-    const bool is_only = shifts == std::uint32_t(1) << (shift + most_shift);
+  for (int shift = -most_rise; shift <= most_rise; ++shift) {
+    if (!(shifts >> (shift + most_rise) & 1)) continue;
+    const bool is_only = shifts == std::uint32_t(1) << (shift + most_rise);
     Lanes before = message_at(-shift - 1);
     for (int label = 0; label < labels; ++label) {
       const Lanes at = message_at(label - shift);
