@@ -10,8 +10,8 @@
 #include "parafield/fields.hpp"
 
 /// Frames and results as matrices of OpenCV, and back. The library itself does not use OpenCV: a program that
-/// includes this header links its module core. What a function returns refers to its argument's pixels, which
-/// must outlive it; only flow_mat copies. Errors: Error(unsupported) for pixel formats that the other side
+/// includes this header links its module core. Results refer to the argument's pixels, which must
+/// outlive them; only flow_mat copies. Errors: Error(unsupported) for pixel formats that the other side
 /// lacks, Error(invalid_argument) for pixels in other memory than the matrix is for.
 namespace parafield {
 namespace opencv {

@@ -156,7 +156,7 @@ class PythonEstimator {
     return alone([&] { return estimator_->energies(); });
   }
 
-  /// What the last returned result's frames showed.
+  /// The state of the last returned result's frames.
   std::string_view frames_state() const { return names_of(state_)[std::size_t(state_)]; }
 
   LearnedBackground background() requires Task::learns {

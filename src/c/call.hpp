@@ -11,7 +11,7 @@
 #include "core/fail.hpp"
 #include "parafield/parafield.h"
 
-/// What the functions of the C interface have in common: errors, buffers, structs of several versions.
+/// Shared by the functions of the C interface: errors, buffers, structs of several versions.
 namespace parafield::c {
 
 /// Keeps the text of an error for parafield_error_text(). Returns the code.

@@ -14,7 +14,7 @@
 
 namespace parafield::c {
 
-/// Options by name and text, each of which is taken once.
+/// Options by name and text. Each is taken once.
 class NamedOptions {
  public:
   /// Throws Error(invalid_argument) for null pointers, a negative count, and a name that comes twice.

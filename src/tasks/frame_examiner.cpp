@@ -17,7 +17,7 @@ namespace {
 constexpr int most_side = 64;    // px, of excerpts of whole frames
 constexpr int center_side = 96;  // px
 constexpr int least_side = 16;   // px; smaller excerpts say nothing
-/// Pixels averaged for one of an excerpt, along each side: enough to suppress noise.
+/// Side, px, of the squares that are averaged into an excerpt's pixels: enough to suppress noise.
 constexpr int samples_along = 4;
 /// Correlation of related frames. Unrelated frames reach 0.23, pairs with ground truth at least 0.5; see
 /// tests/tasks/frames_state_test.cpp.

@@ -28,7 +28,7 @@ inline bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-/// Of the frames of most tests.
+/// Size of the frames of most tests.
 inline constexpr Size c_size{48, 40};
 
 using COptions = std::vector<parafield_option>;
@@ -135,5 +135,15 @@ bool same_planes(const Field& a, const Field& b) {
   });
   return same;
 }
+
+/// Scenes, options for the CPU, and a flow field that calls can write.
+class CEstimators : public testing::Test {
+ protected:
+  const Scene scene = render_scene("translation", {.size = c_size, .frames = 5});
+  const Scene pair = render_scene("stereo", {.size = {80, 40}});
+  const COptions cpu = {{"device", "cpu"}, {"threads", "1"}};
+  FlowField flow{c_size};
+  parafield_field output = c_field(flow);
+};
 
 }  // namespace parafield

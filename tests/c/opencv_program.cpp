@@ -40,7 +40,7 @@ int main() {
         back.data == part.data && back.size() == part.size() && back.type() == type && back.step == part.step,
         "the matrix of a matrix's frame is the same");
     int* const nowhere = nullptr;
-    const cv::cuda::GpuMat on_gpu(48, 64, type, nowhere + 1024, 512);  // OpenCV does not look at the pixels
+    const cv::cuda::GpuMat on_gpu(48, 64, type, nowhere + 1024, 512);  // OpenCV reads no pixels
     const Frame there = frame_of(on_gpu, {}, 3);
     expect(there.memory == Memory::cuda(3) && there.data == on_gpu.data && there.pitch == 512, "GpuMat");
     const cv::cuda::GpuMat again = gpu_mat_of(there);

@@ -49,7 +49,7 @@ TEST_P(OracleData, AgreesWithASecondImplementation) {
   EXPECT_NEAR(aae, sequence.paper_aae, 0.03);
   EXPECT_NEAR(epe, sequence.paper_epe, 0.002);
 
-  // Parameters of the second implementation, which had been those of the preset `accurate`.
+  // Parameters of the second implementation.
   const LucasKanade accurate{.levels = 5,
                              .window = 11,
                              .iterations = 10,

@@ -3,7 +3,7 @@
 //   soak MINUTES [--seed N]
 // A case is a task, a method with parameters, a size, a pixel format and frames. Its seed draws all of them.
 // The cases have the seeds N (1 if not given), N + 1 and so on. Each case is used many times: on any device,
-// with any number of threads, in any Use. It has to give the same bits each time. First comes a warm-up, in
+// with any number of threads, in any Use. It must give the same bits each time. First comes a warm-up, in
 // which every case runs in every place: on the CPU, on CUDA with host frames, on CUDA with device frames.
 // Work is done in rounds. When a round ends, its threads end and no estimator lives. The process may then
 // hold little more memory, files and threads than it did after the warm-up.

@@ -32,8 +32,8 @@ void sharpen_flow(Backend& backend, const Sharpening& sharpening);
 /// Size of the plane of boundary cells.
 inline Size size_of_boundary_cells(Size size) { return {(size.width + 3) / 4, (size.height + 3) / 4}; }
 
-/// Allocates what sharpening needs besides the flow of the given size and its result. `workspace`: a Workspace
-/// or a SharedWorkspace.
+/// Allocates what sharpening needs besides the flow of the given size and its result. `workspace`: a
+/// Workspace or a SharedWorkspace.
 template <class Backend, class From>
 Sharpening make_sharpening(From& workspace, Size size, const KeptFrames& kept, FlowPlanes sharpened) {
   Sharpening sharpening;

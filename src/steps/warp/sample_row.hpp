@@ -2,22 +2,22 @@
 #pragma once
 #include "steps/warp/warp.hpp"
 
-/// Bilinear values at the matches of a row, on the CPU. In an unnamed namespace, so that each instruction set has
-/// its own copy.
+/// Bilinear values at the matches of a row, on the CPU. In an unnamed namespace, so that each instruction set
+/// has its own copy.
 namespace parafield {
 namespace {
 
-/// Whether loops that load from computed addresses are vectorized. SSE and NEON lack such
-/// loads, and a loop that needs them does not use full registers. There, a loop of its own loads the pixels.
+/// Whether loops that load from computed addresses are vectorized. SSE and NEON lack such loads, and a loop
+/// that needs them does not use full registers. There, a separate loop loads the pixels.
 #ifdef __AVX2__
 constexpr bool has_gathers = true;
 #else
 constexpr bool has_gathers = false;
 #endif
 
-/// Calls use(x, value, inside) for each column x from `begin` to `end` - 1, where `value` is the bilinear value
-/// of an image at the match (x_at(x), y_at(x)), and `inside` whether the match is inside the image. The
-/// functions must be inline, and what `use` writes must not overlap with what they read.
+/// Calls use(x, value, inside) for each column x from `begin` to `end` - 1. `value` is the bilinear value of
+/// an image at the match (x_at(x), y_at(x)), and `inside` tells whether the match is inside the image. The
+/// functions must be inline, and `use` must not write to memory that they read.
 template <class XAt, class YAt, class Use>
 PF_HD void for_samples(const float* pixels, int pitch, int width, int height, int begin, int end, XAt x_at,
                        YAt y_at, Use use) {

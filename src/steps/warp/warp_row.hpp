@@ -13,8 +13,8 @@ namespace {
 /// Number of columns whose matches are read together.
 constexpr int warp_block = 16;
 
-/// Copies the 4x4 pixels around a match, of which (x, y) is the second in its row and column, to four rows of
-/// memory, to(0) to to(3). Pixels beyond the border repeat the nearest pixel.
+/// Copies the 4x4 pixels around a match to four rows of memory, to(0) to to(3). (x, y) is the second pixel of
+/// its row and column. Pixels beyond the border repeat the nearest pixel.
 template <class To>
 inline void load_neighbors(const float* pixels, int pitch, int width, int height, int x, int y, To to) {
   const bool interior = (x >= 1) & (x + 2 < width);
