@@ -79,7 +79,8 @@ __global__ void __launch_bounds__(threads)
   }
   finish(in, least, costs);
   if constexpr (Rises)
-    follow_rises(in, level, x, y, lane, units.grid.nx, costs, staged + (int(threadIdx.x) - lane) * PerLane);
+    follow_rises(in, level, x, y, lane, packing, units.grid.nx, costs,
+                 staged + (int(threadIdx.x) - lane) * PerLane);
   if (!inside || !has_values) return;
   if (iteration.last) find_edges(level, 1, x, y, packing.values, edges);
   PF_UNROLL
