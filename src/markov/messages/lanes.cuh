@@ -234,18 +234,17 @@ __device__ void follow_small_rise(LaneValues<std::uint16_t, PerLane>& h, const R
   }
 }
 
-/// Lets the finished messages of a pixel follow the rises of its edges: see Rise. `staged`: shared memory for
+/// Lets the finished messages of a pixel follow the `rises` of its edges: see Rise. `staged`: shared memory for
 /// the values of the pixel's lanes. All lanes of a warp must call this.
 template <class Value, int PerLane>
-__device__ void follow_rises(LaneMessages<Value, PerLane>& h, const PropagationLevel<Value>& level, int x,
-                             int y, int lane, const Packing& packing, int labels,
-                             const PixelEdges<Value>& edges, Value* staged) {
+__device__ void follow_rises(LaneMessages<Value, PerLane>& h, const float (&rises)[4], int lane,
+                             const Packing& packing, int labels, const PixelEdges<Value>& edges,
+                             Value* staged) {
   PF_UNROLL
   for (int k = 0; k < 4; ++k) {
     const Value slope = Value(edges.slope[k]), limit = Value(edges.limit[k]);
-    const float rise_here = level.rise_at(k, x, y);
-    if (!__any_sync(whole_warp, rise_here != 0)) continue;
-    const Rise<Value> rise = Rise<Value>::of(rise_here, slope, limit);
+    if (!__any_sync(whole_warp, rises[k] != 0)) continue;
+    const Rise<Value> rise = Rise<Value>::of(rises[k], slope, limit);
     if constexpr (sizeof(Value) == 2)
       if (__all_sync(whole_warp, rise.shift == 0 || rise.shift == -1)) {
         follow_small_rise(h[k], rise, lane, packing, labels, slope, limit);
