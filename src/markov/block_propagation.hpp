@@ -40,7 +40,7 @@ class BlockPropagation {
   }
 
   Size size() const { return blocks_.size; }
-  /// Whether memory is plenty for as many messages again, of an image in one block.
+  /// Whether there is plenty of memory for a second propagation of the same image, and it is worth it.
   bool leaves_room(const Backend& backend) const {
     return blocks_.blocks.size() == 1 && is_free_ && mib_ <= most_twice &&
            4 * mib_ * mib < double(backend.free_memory());
@@ -138,7 +138,7 @@ class BlockPropagation {
   static std::int64_t rounded_up(double value) { return std::int64_t(std::ceil(value)); }
 
   static constexpr double mib = 1 << 20;
-  static constexpr double most_twice = 512;  // MiB that are taken twice; more messages fill a GPU anyway
+  static constexpr double most_twice = 512;  // MiB; images with more messages fill a GPU one by one
 
   BlockGrid blocks_;
   const bool data_costs_;
