@@ -36,7 +36,7 @@ Affine rotation(double angle) {
 }
 
 constexpr double degree = 0.017453292519943295;
-constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double no_limit = std::numeric_limits<double>::infinity();
 
 std::vector<Layer> translation(LayerDraw draw) {
   const double x = draw.either_side(1.5, 4), y = draw.either_side(0.8, 2.5);
@@ -80,7 +80,7 @@ std::vector<Layer> pole(LayerDraw draw) {
   const double front_x = x * draw.between(2.5, 4.5), front_y = y * draw.between(0.4, 1.2);
   const double back_x = -x * draw.between(0.8, 2), back_y = -y * draw.between(0.3, 1);
   const Point center{draw.center().x - x * draw.between(0.02, 0.2) * draw.width(), 0};
-  const Shape shape{center, draw.width() / 120, infinity};
+  const Shape shape{center, draw.width() / 120, no_limit};
   return {{draw.shift(front_x, front_y), shape, false, 55}, {draw.shift(back_x, back_y), {}}};
 }
 

@@ -10,17 +10,17 @@ namespace parafield {
 namespace {
 
 constexpr int block_width = 16, block_height = 8;
-constexpr int tile_width = block_width + 2 * slope_radius, tile_height = block_height + 2 * slope_radius;
+constexpr int slopes_width = block_width + 2 * slope_radius, slopes_height = block_height + 2 * slope_radius;
 
 __global__ void __launch_bounds__(block_width* block_height) fit_kernel(LevelLabels from, Slopes slopes) {
   begin_kernel();
-  __shared__ float d[tile_height][tile_width], trust[tile_height][tile_width];
-  __shared__ std::uint32_t color[tile_height][tile_width];
+  __shared__ float d[slopes_height][slopes_width], trust[slopes_height][slopes_width];
+  __shared__ std::uint32_t color[slopes_height][slopes_width];
   const int x0 = int(blockIdx.x) * block_width, y0 = int(blockIdx.y) * block_height;
   const int thread = int(threadIdx.y) * block_width + int(threadIdx.x);
   const int width = from.labels.width, height = from.labels.height;
-  for (int i = thread; i < tile_width * tile_height; i += block_width * block_height) {
-    const int row = i / tile_width, column = i - row * tile_width;
+  for (int i = thread; i < slopes_width * slopes_height; i += block_width * block_height) {
+    const int row = i / slopes_width, column = i - row * slopes_width;
     const int x = x0 + column - slope_radius, y = y0 + row - slope_radius;
     const bool inside = x >= 0 && x < width && y >= 0 && y < height;
     d[row][column] = inside ? sloped_disparity(from.labels(x, y), from.costs.before_x(x, y),
