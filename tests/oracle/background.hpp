@@ -393,7 +393,8 @@ class LearnedBackground {
         const std::uint32_t bits = bits_of(x, y, frame_ + 7777);
         const int scale = 1 << bits % 5, nx = x + (int((bits >> 8) % 5) - 2) * scale,
                   ny = y + (int((bits >> 16) % 5) - 2) * scale;
-        const int other = inside(nx, ny) && moving(nx, ny) ? kept_vote(at(nx, ny)) : 0;
+        const bool alike = inside(nx, ny) && std::abs(at(nx, ny).now.luma - at(x, y).now.luma) <= 16;
+        const int other = alike && moving(nx, ny) ? kept_vote(at(nx, ny)) : 0;
         if (other != 0) vote = vote == 0 ? other : vote + (other - vote) / 2;
         votes[index(x, y)] = vote;
       }

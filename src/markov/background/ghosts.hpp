@@ -6,9 +6,10 @@
 /// Ghosts: where an object has left that was in the background, the place counts as moving, but nothing is
 /// there. The border of a moving region tells both apart. At an object's border, the frame has an edge and
 /// the background has none; at a ghost's border it is the other way around. Pixels at the border measure by
-/// how much, and vote. Moving pixels pass the vote on to others at random distances, so that it reaches the
-/// region's inside within a few frames. A vote of 0 is none. A pixel loses its vote when its luma changes,
-/// because the vote was about what it showed before. See learn.hpp for what follows from the vote.
+/// how much, and vote. Moving pixels pass the vote on to others of a similar luma at random distances, so
+/// that it reaches the region's inside within a few frames. A vote of 0 is none. A pixel loses its vote when
+/// its luma changes, because the vote was about what it showed before: without this, a passing object would
+/// vote for the ghost behind it. See learn.hpp for what follows from the vote.
 namespace parafield {
 
 /// Updates the votes of all pixels after a frame.
@@ -19,6 +20,7 @@ void vote_on_ghosts(Backend& backend, const Background& background, const Binary
 
 constexpr int ghost_reach = 2;    // px to the static pixel of a border
 constexpr int most_vote = 20;     // lumas
+constexpr int most_apart = 16;    // lumas between pixels of the same thing
 constexpr int vote_frames = 16;   // time constant of a pixel's vote
 constexpr int ghost_vote = 32;    // 2 lumas: the background is an object that has left
 constexpr int object_vote = -8;   // half a luma: the pixel is an object
@@ -60,7 +62,10 @@ PF_HD int next_vote(const Background& background, int x, int y, IsMoving is_movi
   const int scale = 1 << bits % 5;
   const int from_x = x + (int((bits >> 8) % 5) - 2) * scale, from_y = y + (int((bits >> 16) % 5) - 2) * scale;
   if (!inside(from_x, from_y) || !is_moving(from_x, from_y)) return vote;
-  const int other = kept_vote(background.row(from_y), from_x);
+  const BackgroundRow from = background.row(from_y);
+  const int apart = int(row.luma()[x]) - int(from.luma()[from_x]);
+  if (apart > most_apart || -apart > most_apart) return vote;
+  const int other = kept_vote(from, from_x);
   return other == 0 ? vote : vote == 0 ? other : vote + (other - vote) / 2;
 }
 
