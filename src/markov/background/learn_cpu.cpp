@@ -11,7 +11,8 @@ inline std::uint16_t followed_mean(std::uint16_t mean, std::uint8_t value, int r
   const auto now = std::uint16_t(value << 8);
   const std::uint16_t above = now > mean ? std::uint16_t(now - mean) : std::uint16_t(0),
                       below = now > mean ? std::uint16_t(0) : std::uint16_t(mean - now);
-  return std::uint16_t(mean + std::uint16_t(above >> rate) - std::uint16_t(std::uint16_t(below + up) >> rate));
+  return std::uint16_t(mean + std::uint16_t(above >> rate) -
+                       std::uint16_t(std::uint16_t(below + up) >> rate));
 }
 
 /// Learns from a chunk whose pixels are all known and static, as most are: what `learn` does to them, in bytes.
@@ -41,7 +42,8 @@ void learn_static_chunk(const Lesson& lesson, const BackgroundRow& row, int x0, 
     const bool dynamic = flicker[i] >= dynamic_flicker;
     const std::uint8_t limit = dynamic ? 15 : 7, some_distance = distance[i] < limit ? distance[i] : limit,
                        target = std::uint8_t(some_distance << (dynamic ? 4 : 5)), old = spread[i],
-                       most_up = dynamic ? 9 : 1, off = target > old ? std::uint8_t(target - old) : std::uint8_t(0),
+                       most_up = dynamic ? 9 : 1,
+                       off = target > old ? std::uint8_t(target - old) : std::uint8_t(0),
                        up = off < most_up ? off : most_up, down = target < old,
                        next = std::uint8_t(old + up - down), capped = next < most ? next : most;
     spread[i] = capped > least ? capped : least;
@@ -236,8 +238,13 @@ void learn_background(Backend& cpu, const Background& background, const BinaryLa
       const BackgroundRow next = background.row(y + 1);
       for (int x0 = 0; x0 < width; x0 += segment) {
         const SegmentLesson own = segment_lesson(lesson, x0 / segment, y + 1);
-        if (own.own >= 0) __builtin_prefetch(next.sample(own.own) + x0);
-        if (own.other >= 0) __builtin_prefetch(next.sample(own.other) + x0);
+        for (const int k : {own.own, own.other}) {
+          if (k < 0) continue;
+          __builtin_prefetch(next.sample(k) + x0);
+          if (!lesson.colors) continue;
+          __builtin_prefetch(next.blue_sample(k) + x0);
+          __builtin_prefetch(next.red_sample(k) + x0);
+        }
       }
     }
     for_chunks(width, [&]<int Count>(int x0, int some) {
