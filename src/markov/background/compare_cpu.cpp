@@ -73,24 +73,19 @@ inline void find_third(const BackgroundRow& row, int x0, int from, int to, const
   }
 }
 
-/// Replaces the distances of a chunk's dynamic pixels by the smallest ones from the samples of 3x3 pixels.
+/// The smallest of the distances from the samples of 3x3 pixels.
 template <int Weight>
 inline void find_leaf_distances(const Background& background, int x0, int y, int count, const Colors& seen,
-                                const std::uint8_t* flicker, std::uint8_t* distance) {
-  for (int i0 = 0; i0 < count; i0 += byte_lanes) {
-    const int end = smaller(i0 + byte_lanes, count);
-    if (!any_from(flicker + i0, end - i0, dynamic_flicker)) continue;
-    std::uint8_t least[chunk], third[chunk];
-    for (int i = i0; i < end; ++i) least[i] = 255;
-    for (int dy = -leaf_step; dy <= leaf_step; dy += leaf_step)
-      for (int dx = -leaf_step; dx <= leaf_step; dx += leaf_step) {
-        if (y + dy < 0 || y + dy >= background.size.height) continue;
-        const int from = larger(-(x0 + dx), i0), to = smaller(background.size.width - (x0 + dx), end);
-        find_third<Weight>(background.row(y + dy), x0 + dx, from, to, seen, third);
-        for (int i = from; i < to; ++i) least[i] = third[i] < least[i] ? third[i] : least[i];
-      }
-    for (int i = i0; i < end; ++i) distance[i] = flicker[i] >= dynamic_flicker ? least[i] : distance[i];
-  }
+                                std::uint8_t* distance) {
+  for (int i = 0; i < count; ++i) distance[i] = 255;
+  for (int dy = -leaf_step; dy <= leaf_step; dy += leaf_step)
+    for (int dx = -leaf_step; dx <= leaf_step; dx += leaf_step) {
+      if (y + dy < 0 || y + dy >= background.size.height) continue;
+      const int from = larger(-(x0 + dx), 0), to = smaller(background.size.width - (x0 + dx), count);
+      std::uint8_t third[chunk];
+      find_third<Weight>(background.row(y + dy), x0 + dx, from, to, seen, third);
+      for (int i = from; i < to; ++i) distance[i] = third[i] < distance[i] ? third[i] : distance[i];
+    }
 }
 
 /// A chunk of a frame's plane, moved by the camera's shift.
@@ -148,9 +143,13 @@ void compare_background(Backend& cpu, const SeenFrame& frame, const Background& 
       with_one_of<0, 1, 3>(colors ? chroma_weight(false, other_light) : 0,
                            [&]<int Weight>() { find_third<Weight>(row, x0, 0, count, lit, distance); });
       const std::uint8_t* const flicker = row.flicker() + x0;
-      with_one_of<0, 3, 10>(colors ? chroma_weight(true, other_light) : 0, [&]<int Weight>() {
-        find_leaf_distances<Weight>(background, x0, y, count, lit, flicker, distance);
-      });
+      if (any_from(flicker, count, dynamic_flicker)) {
+        std::uint8_t leaves[chunk];
+        with_one_of<0, 3, 10>(colors ? chroma_weight(true, other_light) : 0, [&]<int Weight>() {
+          find_leaf_distances<Weight>(background, x0, y, count, lit, leaves);
+        });
+        for (int i = 0; i < count; ++i) distance[i] = flicker[i] >= dynamic_flicker ? leaves[i] : distance[i];
+      }
       const std::uint8_t* const spread = row.spread() + x0;
       std::uint8_t difference[chunk];
       for (int i = 0; i < count; ++i)

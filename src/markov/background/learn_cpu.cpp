@@ -238,13 +238,8 @@ void learn_background(Backend& cpu, const Background& background, const BinaryLa
       const BackgroundRow next = background.row(y + 1);
       for (int x0 = 0; x0 < width; x0 += segment) {
         const SegmentLesson own = segment_lesson(lesson, x0 / segment, y + 1);
-        for (const int k : {own.own, own.other}) {
-          if (k < 0) continue;
-          __builtin_prefetch(next.sample(k) + x0);
-          if (!lesson.colors) continue;
-          __builtin_prefetch(next.blue_sample(k) + x0);
-          __builtin_prefetch(next.red_sample(k) + x0);
-        }
+        if (own.own >= 0) __builtin_prefetch(next.sample(own.own) + x0);
+        if (own.other >= 0) __builtin_prefetch(next.sample(own.other) + x0);
       }
     }
     for_chunks(width, [&]<int Count>(int x0, int some) {
