@@ -17,12 +17,8 @@ const char* const points_doc = R"(The points of a disparity field, and their col
 Both are NumPy arrays. Points are N x 3, float32: x to the right, y down and z forward from the left camera,
 in the unit of the baseline. Colors are N x 3, uint8: red, green and blue of the left view. Invalid pixels
 give no point. `left` is the left view, in host memory; axes, range and channels are as in estimate_flow.
-`geometry` is rectify()'s geometry, or any other.
-
-With sigma=True there is a third array, N, float32: the standard deviation of each point's z. Errors of x and y
-are the same share of them, because points lie on the rays of their pixels. The disparity must have a sigma.
-
-Raises Error.)";
+`geometry` is rectify()'s geometry, or any other. The finite values of depth_sigma_of are the standard
+deviations of z, in the order of the points. Raises Error.)";
 
 const char* const filter_doc = R"(Averages heights along the trajectories of motion.
 
@@ -31,22 +27,17 @@ trajectory's mean covers about `frames` frames; 1 means no smoothing. A height t
 more than `tolerance` starts a new trajectory. Where a frame has no height, the result is the mean. `shape` is
 (height, width).)";
 
-nb::tuple point_arrays(const std::vector<ColorPoint>& points, bool sigma) {
+nb::tuple point_arrays(const std::vector<ColorPoint>& points) {
   const std::size_t count = points.size(), least = std::max<std::size_t>(count, 1);
-  const auto places = make_host_storage(least * 12), colors = make_host_storage(least * 3),
-             sigmas = make_host_storage(least * 4);
+  const auto places = make_host_storage(least * 12), colors = make_host_storage(least * 3);
   auto* place = reinterpret_cast<float*>(places->data);
   auto* color = reinterpret_cast<std::uint8_t*>(colors->data);
-  auto* deviation = reinterpret_cast<float*>(sigmas->data);
   for (const ColorPoint& point : points) {
     *place++ = point.x, *place++ = point.y, *place++ = point.z;
     *color++ = point.red, *color++ = point.green, *color++ = point.blue;
-    *deviation++ = point.sigma_z;
   }
-  const nb::object all = array_in(places, places->data, nb::dtype<float>(), {count, 3}, {3, 1}),
-                   rgb = array_in(colors, colors->data, nb::dtype<std::uint8_t>(), {count, 3}, {3, 1});
-  if (!sigma) return nb::make_tuple(all, rgb);
-  return nb::make_tuple(all, rgb, array_in(sigmas, sigmas->data, nb::dtype<float>(), {count}, {1}));
+  return nb::make_tuple(array_in(places, places->data, nb::dtype<float>(), {count, 3}, {3, 1}),
+                        array_in(colors, colors->data, nb::dtype<std::uint8_t>(), {count, 3}, {3, 1}));
 }
 
 /// Copy of an argument that is a plane of heights. The argument may be an array that a filter returned.
@@ -63,21 +54,18 @@ struct HeightPlane {
 
 void bind_heights(nb::module_& module) {
   define<
-      "points_of(disparity, left, geometry: StereoGeometry, *, axes, range, channels, sigma: bool = False) "
-      "-> "
-      "tuple[typing.Any, ...]">(
+      "points_of(disparity, left, geometry: StereoGeometry, *, axes, range, channels) -> "
+      "tuple[array[float32], array[uint8]]">(
       module,
       [](nb::handle disparity, nb::handle left, const StereoGeometry& geometry, nb::handle axes,
-         nb::handle range, nb::handle channels, bool sigma) {
+         nb::handle range, nb::handle channels) {
         const Field<Stereo> field = field_of<Stereo>(disparity, "disparity");
-        if (sigma && !field.covariance)
-          fail("sigma=True: the disparity has no sigma; estimate_disparity(..., sigma=True) adds it");
         const FrameStack frame = read_host_frame(left, "left", read_layout(axes, range, channels));
         const auto points = [&] {
           const nb::gil_scoped_release released;
           return points_of(field.result(0), frame.first, geometry);
         }();
-        return point_arrays(points, sigma);
+        return point_arrays(points);
       },
       points_doc);
   define<"height_of(disparity, scale: float, offset: float = 0) -> array[float32]">(

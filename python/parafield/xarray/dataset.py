@@ -16,7 +16,7 @@ from .axes import check_rising, kind_of, time_of
 from .frames import BARS, PLANES, TYPES, Solver, check_dtype, check_range, value_range
 from .missing import fill_values
 
-_ATTRIBUTES = {
+_ATTRIBUTES: dict[str, dict[str, Any]] = {
     "u": {"units": "px", "long_name": "motion to the next frame, to the right"},
     "v": {"units": "px", "long_name": "motion to the next frame, down"},
     "valid": {"long_name": "whether the motion is reliable"},
