@@ -222,7 +222,7 @@ constexpr LayeredScene list[] = {
     {{"affine", "a stretch, a shear and a shift"}, affine},
     {{"layers", "an ellipse moves and turns over a background that moves the other way; occlusion"}, layers},
     {{"pole", "a thin vertical pole passes over a background that moves the other way; occlusion"}, pole},
-    {{"large", "motion of 40 to 80 px, near objects further than far ones; occlusion"}, large},
+    {{"large", "motion of 40 to 80 px, most of near objects; occlusion"}, large},
     {{"bar", "a thin bar of a color of its own moves six times as far as the background; occlusion"}, bar},
     {{"camouflage", "the same bar, but it looks like the background"}, camouflage},
     {{"poles", "many thin poles with loads move by 20 to 45 px, at different depths; occlusion"}, poles},
