@@ -93,10 +93,22 @@ class RefinedFlow : public Solver {
         slots_(method.frames),
         uses_back_(uses_back(method)),
         has_bars_(has_bars(options.planes())) {
-    if (has_bars_ && !Solver::keeps_luma)
+    if (has_bars_ && !has_error_bars(method))
       fail(ErrorCode::invalid_argument, "error bars (covariance, outlier, cause) are only for ",
            AdaptiveRidge::name, "; ", Method::name, " has none");
-    if (has_bars_) backend.reserve_scratch(flow_bars_scratch(size.width));
+    if (has_bars_) {
+      backend.reserve_scratch(flow_bars_scratch(size.width));
+      deviation_ = workspace.image<float>(size);
+      const FieldPlanes asked = options.planes();
+      if (!asked.covariance)
+        for (View<float>* plane :
+             {&own_bars_.covariance.xx, &own_bars_.covariance.xy, &own_bars_.covariance.yy})
+          *plane = workspace.image<float>(size);
+      if (!asked.outlier)
+        for (View<float>* plane : {&own_bars_.outlier, &own_bars_.outlier3})
+          *plane = workspace.image<float>(size);
+      if (!asked.cause) own_bars_.cause = workspace.image<std::uint8_t>(size);
+    }
     if (refinement_of(method).refine > 0) {
       SharedWorkspace shared(workspace);
       Solver::lend(shared);
@@ -172,11 +184,16 @@ class RefinedFlow : public Solver {
     flow_error_bars(
         backend_,
         {Solver::luma(from % slots_), Solver::luma((from + 1) % slots_), {result.u, result.v}, back, valid},
-        back.u ? flow_errors_with_back : flow_errors_without_back,
-        {{result.covariance.xx, result.covariance.xy, result.covariance.yy},
-         result.outlier,
-         result.outlier3,
-         result.cause});
+        back.u ? flow_errors_with_back : flow_errors_without_back, bars_of(result), deviation_);
+  }
+  /// The planes of the error bars: of the result, or the solver's own if the result lacks them.
+  FlowErrorBars bars_of(FlowField& result) const {
+    FlowErrorBars bars = own_bars_;
+    if (result.covariance)
+      bars.covariance = {result.covariance.xx, result.covariance.xy, result.covariance.yy};
+    if (result.outlier) bars.outlier = result.outlier, bars.outlier3 = result.outlier3;
+    if (result.cause) bars.cause = result.cause;
+    return bars;
   }
 
   Backend& backend_;
@@ -188,7 +205,9 @@ class RefinedFlow : public Solver {
   std::optional<FlowRefiner<Backend>> refiner_;
   FlowPlanes back_;      // flow of the second frame for the refinement, unless the solver keeps it
   FlowPlanes backward_;  // flow from the second frame to the first
-  Trust own_trust_;      // planes that the solver needs but results lack
+  FlowErrorBars own_bars_;
+  View<float> deviation_;  // scratch memory of the error bars
+  Trust own_trust_;        // planes that the solver needs but results lack
 };
 
 /// A stereo solver that applies DisparityChecks. Disparities are integers until the last step.
@@ -211,7 +230,7 @@ class RefinedDisparities : public Solver {
         least_(method.energy.min_disparity),
         most_(least_ + method.energy.disparities - 1),
         has_bars_(has_bars(options.planes())) {
-    if (has_bars_ && (!requires { method.block_overlap; } || !(checks_.lr_check > 0)))
+    if (has_bars_ && !has_error_bars(method))
       fail(ErrorCode::invalid_argument,
            "error bars (sigma, outlier, cause) are only for belief-propagation with the left-right check "
            "(lr_check above 0); the method is ",
