@@ -105,15 +105,15 @@ bool learn_chunk(const Lesson& all, const BackgroundRow& row, const std::uint8_t
     const int known = luma[i] != no_luma;
     PixelMemory memory{spread[i], candidate[i], support[i], flicker[i], before[i], run[i], vote[i], mean[i]};
     const Replaced replaces = learn(lesson, {luma[i], distance[i], label[i], apart[i] & 1}, memory);
-    replaced[i] = std::uint8_t(known ? replaces : none_replaced);
-    spread[i] = known ? std::uint8_t(memory.spread) : spread[i];
-    candidate[i] = known ? std::uint8_t(memory.candidate) : candidate[i];
-    support[i] = known ? std::uint8_t(memory.support) : support[i];
-    flicker[i] = known ? std::uint8_t(memory.flicker) : flicker[i];
-    before[i] = known ? std::uint8_t(memory.before) : before[i];
-    run[i] = known ? std::uint16_t(memory.run) : run[i];
-    mean[i] = known ? std::uint16_t(memory.mean) : mean[i];
-    vote[i] = known ? std::int16_t(memory.vote) : vote[i];
+    replaced[i] = std::uint8_t(either(known, replaces, none_replaced));
+    spread[i] = std::uint8_t(either(known, memory.spread, spread[i]));
+    candidate[i] = std::uint8_t(either(known, memory.candidate, candidate[i]));
+    support[i] = std::uint8_t(either(known, memory.support, support[i]));
+    flicker[i] = std::uint8_t(either(known, memory.flicker, flicker[i]));
+    before[i] = std::uint8_t(either(known, memory.before, before[i]));
+    run[i] = std::uint16_t(either(known, memory.run, run[i]));
+    mean[i] = std::uint16_t(either(known, memory.mean, mean[i]));
+    vote[i] = std::int16_t(either(known, memory.vote, vote[i]));
   }
   store_chunk(row.spread() + x0, spread, count);
   store_chunk(row.candidate() + x0, candidate, count);
@@ -129,8 +129,8 @@ bool learn_chunk(const Lesson& all, const BackgroundRow& row, const std::uint8_t
     store_chunk(mean, row.mean_red() + x0, count);
     for (int i = 0; i < count; ++i) {
       const int follows = follows_mean(lesson, {0, 0, label[i], apart[i] & 1}) & int(luma[i] != no_luma);
-      const int next_blue = follows ? next_mean(run[i], blue[i], lesson.rate) : run[i],
-                next_red = follows ? next_mean(mean[i], red[i], lesson.rate) : mean[i];
+      const int next_blue = either(follows, next_mean(run[i], blue[i], lesson.rate), run[i]),
+                next_red = either(follows, next_mean(mean[i], red[i], lesson.rate), mean[i]);
       run[i] = std::uint16_t(replaced[i] ? blue[i] * 256 : next_blue);
       mean[i] = std::uint16_t(replaced[i] ? red[i] * 256 : next_red);
     }

@@ -42,11 +42,16 @@ void compare_row(const FlowBars& bars, int y) {
   if (!evidence.back.u) return;
   const float *const back_u = evidence.back.u.data, *const back_v = evidence.back.v.data;
   const int pitch = int(evidence.back.u.stride());
-#pragma GCC ivdep
-  for (int x = 0; x < width; ++x) {
-    const Match match = locate(float(x) + u[x], float(y) + v[x], width, height);
-    miss[x] = known_miss(miss_of(u[x], v[x], back_u, back_v, pitch, width, height, match), match.inside);
-  }
+  // Two loops of samples, because for_samples reads one image. Together they compute miss_of.
+  const float line = float(y);
+  const auto to_x = [=](int x) { return float(x) + u[x]; };
+  const auto to_y = [=](int x) { return line + v[x]; };
+  for_samples(back_u, pitch, width, height, 0, width, to_x, to_y,
+              [=](int x, float value, bool) { miss[x] = u[x] + value; });
+  for_samples(back_v, pitch, width, height, 0, width, to_x, to_y, [=](int x, float value, bool inside) {
+    const float du = miss[x], dv = v[x] + value;
+    miss[x] = known_miss(fma(du, du, dv * dv), inside);
+  });
 }
 
 /// Computes row y of the products.
