@@ -20,6 +20,10 @@ constexpr SolidScene solid_scenes[] = {
       "the same valley from two cameras side by side: frames 0 and 1 are the left and the right image, and "
       "so on; true disparities, depth, occlusion"},
      render_stereo},
+    {{"ball", "a ball before a wall, from two cameras side by side; true disparities, occlusion"},
+     render_ball},
+    {{"sheet", "a sheet in folds before a wall, from two cameras side by side; true disparities, occlusion"},
+     render_sheet},
     {{"clouds",
       "clouds with translucent edges over ground, both moving, from two sides: frames 0 and 1 are left and "
       "right, frames 2 and 3 the next pair; flow goes to the next frame of the same side; true disparities"},

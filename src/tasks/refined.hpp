@@ -194,7 +194,7 @@ class RefinedFlow : public Solver {
 /// A stereo solver that applies DisparityChecks. Disparities are integers until the last step.
 template <class Backend, class Solver>
 class RefinedDisparities : public Solver {
-  static_assert(Solves<Solver, const DisparityView*, View<float>, View<float>, Trust, Purpose>);
+  static_assert(Solves<Solver, const DisparityView*, View<float>, typename Solver::Fine, Trust, Purpose>);
 
  public:
   template <class Method>
@@ -224,8 +224,8 @@ class RefinedDisparities : public Solver {
     }
     if (method.energy.sub_pixel) {
       whole_ = workspace.image<float>(size);
-      for (View<float>* plane : {&samples_.d, &samples_.trust, &samples_.luma, &surfaces_.d,
-                                 &surfaces_.slope_x, &surfaces_.slope_y})
+      for (View<float>* plane : {&samples_.d, &samples_.trust, &samples_.luma, &samples_.certainty,
+                                 &surfaces_.d, &surfaces_.slope_x, &surfaces_.slope_y})
         *plane = workspace.image<float>(sampled(size));
     }
   }
@@ -235,7 +235,8 @@ class RefinedDisparities : public Solver {
     const View<float> unsmoothed = refinement_.unsmoothed(0, whole);
     const View<float> left = unvoted_ ? unvoted_ : unsmoothed;
     const View<std::uint8_t> valid = result.valid;
-    Solver::solve(0, start, left, samples_.d, {valid, result.confidence}, Purpose::result);
+    Solver::solve(0, start, left, {samples_.d, samples_.certainty}, {valid, result.confidence},
+                  Purpose::result);
     if (checks_.lr_check > 0) compare(left, valid);
     refinement_.mend(&left, 1, valid,
                      [&] { fill_from_row(backend_, left, View<const std::uint8_t>(valid)); });
