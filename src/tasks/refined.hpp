@@ -11,6 +11,7 @@
 #include "steps/fill/fill.hpp"
 #include "steps/least_confidence/least_confidence.hpp"
 #include "steps/median/median.hpp"
+#include "steps/repetition/repetition.hpp"
 #include "steps/speckle/speckle.hpp"
 #include "steps/surfaces/surfaces.hpp"
 #include "steps/variational/refiner.hpp"
@@ -203,7 +204,8 @@ class RefinedDisparities : public Solver {
       : Solver(
             backend, workspace, checked(method, size), size,
             {options.energies, options.progress, solves_right(method.energy.checks),
-             method.energy.checks.color_median > 0 || method.energy.sub_pixel || has_bars(options.planes())}),
+             method.energy.checks.color_median > 0 || method.energy.checks.lr_check > 0 ||
+                 method.energy.sub_pixel || has_bars(options.planes())}),
         backend_(backend),
         refinement_(backend, workspace, size, method.energy.checks, 1),
         checks_(method.energy.checks),
@@ -217,7 +219,13 @@ class RefinedDisparities : public Solver {
            "(lr_check above 0); the method is ",
            Method::name, " with lr_check ", checks_.lr_check);
     if (has_bars_) backend.reserve_scratch(disparity_bars_scratch(size.width));
-    if (checks_.lr_check > 0) right_ = workspace.image<float>(size);
+    if (checks_.lr_check > 0) {
+      right_ = workspace.image<float>(size);
+      const Size blocks = repeated_blocks(size);
+      repetition_ = {workspace.image<std::int32_t>(blocks), workspace.image<std::int32_t>(blocks),
+                     workspace.image<std::uint8_t>(blocks)};
+      backend.reserve_scratch(repetition_scratch(size.width));
+    }
     if (checks_.color_median > 0) {
       unvoted_ = workspace.image<float>(size);
       if (checks_.lr_check > 0) unsure_ = workspace.image<std::uint8_t>(size);
@@ -256,7 +264,13 @@ class RefinedDisparities : public Solver {
                              refinement_.unsmoothed(0, to));
       refinement_.smooth(&to, 1);
     }
-    if (least_confidence_ > 0)  // last, because filling and refinement depend on what is valid
+    // What follows comes last, because filling and refinement depend on what is valid.
+    if (repetition_.repeated) {
+      find_repetition(backend_, {Solver::colors(0), Solver::colors(1), to, int(least_), int(most_)},
+                      repetition_);
+      withhold_repeated<Backend>(backend_, repetition_.repeated, valid, result.confidence);
+    }
+    if (least_confidence_ > 0)
       withhold_unsure(backend_, View<const float>(result.confidence), least_confidence_, valid);
     if (has_bars_)
       disparity_error_bars(backend_,
@@ -294,6 +308,7 @@ class RefinedDisparities : public Solver {
   const bool has_bars_;
   View<float> right_;  // integer disparities of the right image
   View<std::uint8_t> unsure_;
+  RepeatedBlocks repetition_;
   View<float> unvoted_;  // input of the color median
   View<float> whole_;    // empty if the result is whole, and then there are no samples and surfaces
   DisparitySamples samples_;
