@@ -94,7 +94,8 @@ TEST_P(Repetition, AgreesWithAPlainSearch) {
     std::mt19937 random(91);
     const auto gray = [&](int x, int y) {
       const bool plain = y / 60 % 2 == 1;  // without repetition
-      const unsigned value = plain ? unsigned((x * 2654435761u) >> 25) : x % 11 < 5 && y % 14 < 9 ? 60u : 140u;
+      const unsigned window = x % 11 < 5 && y % 14 < 9 ? 60u : 140u;
+      const unsigned value = plain ? (unsigned(x) * 2654435761u) >> 25 : window;
       return (value + unsigned(random() % 6)) * 0x10101u;
     };
     for (int y = 0; y < size.height; ++y)
@@ -184,8 +185,8 @@ TEST(RepeatedFacade, IsNotValid) {
         for (int x = 8; x < FacadePair::size.width; ++x)
           if (found.valid(x, y)) ++(std::abs(found.d(x, y) - 8) > 1 ? wrong : right);
       const double all = (FacadePair::size.width - 8) * FacadePair::size.height;
-      std::printf("%s, texture %d: valid and right %.1f %%, wrong %.1f %%\n", name, texture, 100 * right / all,
-                  100 * wrong / all);
+      std::printf("%s, texture %d: valid and right %.1f %%, wrong %.1f %%\n", name, texture,
+                  100 * right / all, 100 * wrong / all);
       return std::pair{right / all, wrong / all};
     };
     EXPECT_LT(shares(0, {}).second, 0.07) << name;
