@@ -243,9 +243,21 @@ class RefinedDisparities : public Solver {
     const View<float> unsmoothed = refinement_.unsmoothed(0, whole);
     const View<float> left = unvoted_ ? unvoted_ : unsmoothed;
     const View<std::uint8_t> valid = result.valid;
-    Solver::solve(0, start, left, {samples_.d, samples_.certainty}, {valid, result.confidence},
-                  Purpose::result);
-    if (checks_.lr_check > 0) compare(left, valid);
+    const auto solve_left = [&] {
+      Solver::solve(0, start, left, {samples_.d, samples_.certainty}, {valid, result.confidence},
+                    Purpose::result);
+    };
+    const auto solve_right = [&] { Solver::solve(1, nullptr, right_, {}, {}, Purpose::check); };
+    if (Solver::solves_both_at_once()) {
+      backend_.beside(solve_right, solve_left);
+    } else {
+      solve_left();
+      if (solves_right(checks_)) solve_right();
+    }
+    if (checks_.lr_check > 0) {
+      if (!solves_right(checks_)) project_disparities<Backend>(backend_, left, right_);
+      check_disparities<Backend>(backend_, left, right_, checks_.lr_check, valid, unsure_);
+    }
     refinement_.mend(&left, 1, valid,
                      [&] { fill_from_row(backend_, left, View<const std::uint8_t>(valid)); });
     if (unvoted_)
@@ -279,14 +291,6 @@ class RefinedDisparities : public Solver {
   }
 
  private:
-  /// The left-right check.
-  void compare(View<float> left, View<std::uint8_t> valid) {
-    if (solves_right(checks_))
-      Solver::solve(1, nullptr, right_, {}, {}, Purpose::check);
-    else
-      project_disparities<Backend>(backend_, left, right_);
-    check_disparities<Backend>(backend_, left, right_, checks_.lr_check, valid, unsure_);
-  }
   static bool solves_right(const DisparityChecks& checks) {
     return checks.lr_check > 0 && checks.right_view == RightView::solved;
   }

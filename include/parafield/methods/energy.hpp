@@ -81,8 +81,7 @@ constexpr std::array<std::string_view, 2> names_of(RightView) { return {"solved"
 struct DisparityChecks {
   PF_PARAMETER(float, lr_check, 0, range(0, 1e6, "px"),
                "Left-right check, 0 = none. A disparity is valid only where the right image's disparity "
-               "differs by at most this, and where no other disparity matches as well because a pattern "
-               "repeats along the row.");
+               "differs by at most this.");
   PF_PARAMETER(RightView, right_view, RightView::solved,
                "Right view's source. It serves the left-right check. solved: the method also solves the "
                "right image, which takes twice the time. projected: the left image's disparities are moved "

@@ -97,6 +97,12 @@ __device__ Pair load_pair(View<const float> plane, int x, int y) {
   const float* const row = plane.row(y);
   return {{x >= 0 && x < plane.width ? row[x] : 0.0f, x + 1 >= 0 && x + 1 < plane.width ? row[x + 1] : 0.0f}};
 }
+/// The same, at once, in a plane of the workspace, where rows begin at multiples of 8 bytes. x is even.
+__device__ Pair load_even_pair(View<const float> plane, int x, int y) {
+  if (x < 0 || x >= plane.width || y < 0 || y >= plane.height) return {{0, 0}};
+  const float2 both = *reinterpret_cast<const float2*>(plane.row(y) + x);
+  return {{both.x, x + 1 < plane.width ? both.y : 0.0f}};
+}
 
 /// Sweeps `first` to `first` + count - 1. `start`: flow to stay close to, or empty.
 __global__ void __launch_bounds__(32 * RelaxTile::warps, 1)
@@ -115,10 +121,10 @@ __global__ void __launch_bounds__(32 * RelaxTile::warps, 1)
   PF_UNROLL
   for (int r = 0; r < rows; ++r) {
     u[r] = load_pair(from.u, x, y + r), v[r] = load_pair(from.v, x, y + r);
-    const Pair xx = load_pair(planes.data.xx, x, y + r), xy = load_pair(planes.data.xy, x, y + r),
-               yy = load_pair(planes.data.yy, x, y + r), side_u = load_pair(planes.data.xt, x, y + r),
-               side_v = load_pair(planes.data.yt, x, y + r), weight_x = load_pair(planes.weight_x, x, y + r),
-               weight_y = load_pair(planes.weight_y, x, y + r);
+    const auto load = [=](View<const float> plane) { return load_even_pair(plane, x, y + r); };
+    const Pair xx = load(planes.data.xx), xy = load(planes.data.xy), yy = load(planes.data.yy),
+               side_u = load(planes.data.xt), side_v = load(planes.data.yt), weight_x = load(planes.weight_x),
+               weight_y = load(planes.weight_y);
     PF_UNROLL
     for (int c = 0; c < 2; ++c) {
       pixel[r][c] = {xx.value[c], xy.value[c], yy.value[c], side_u.value[c], side_v.value[c]};
@@ -127,7 +133,7 @@ __global__ void __launch_bounds__(32 * RelaxTile::warps, 1)
     }
     along[r][0] = __shfl_up_sync(~0u, weight_x.value[1], 1);
   }
-  const Pair above = load_pair(planes.weight_y, x, y - 1);
+  const Pair above = load_even_pair(planes.weight_y, x, y - 1);
   down[0][0] = above.value[0], down[0][1] = above.value[1];
   const auto share = [&](int c, bool is_first) {
     auto& shared = is_first ? ends.first : ends.last;
