@@ -137,7 +137,7 @@ struct MotionFile::Impl {
     const bool has_size = options.km_per_pixel > 0, has_winds = has_size && options.minutes > 0;
     say(NC_GLOBAL, "Conventions", "CF-1.8");
     say(NC_GLOBAL, "title", "Motion of an image sequence");
-    say(NC_GLOBAL, "source", std::string("parafield ") + version());
+    say(NC_GLOBAL, "source", std::string("parafield ") + parafield::version());
     expect(netcdf().nc_def_dim(id, "time", NC_UNLIMITED, &time_dimension));
     expect(netcdf().nc_def_dim(id, "y", std::size_t(size.height), &y_dimension));
     expect(netcdf().nc_def_dim(id, "x", std::size_t(size.width), &x_dimension));

@@ -10,7 +10,7 @@ inline std::uint8_t bytes_apart(std::uint8_t a, std::uint8_t b) { return a > b ?
 
 /// Lumas of a chunk's pixels, corrected for light, and chromas.
 struct Colors {
-  std::uint8_t luma[chunk], blue[chunk], red[chunk];
+  std::uint8_t luma[background_chunk], blue[background_chunk], red[background_chunk];
 };
 
 /// Writes the third smallest distance of pixels `from` to `to` of a chunk from the samples of a row that begin
@@ -18,7 +18,7 @@ struct Colors {
 template <int Weight>
 inline void find_third(const BackgroundRow& row, int x0, int from, int to, const Colors& seen,
                        std::uint8_t* third) {
-  std::uint8_t first[chunk], second[chunk];
+  std::uint8_t first[background_chunk], second[background_chunk];
   for (int i = from; i < to; ++i) first[i] = second[i] = third[i] = 255;
   for (int k = 0; k < sample_count; ++k) {
     const std::uint8_t *const sample = row.sample(k) + x0,
@@ -51,7 +51,7 @@ inline void find_leaf_distances(const Background& background, int x0, int y, int
     for (int dx = -leaf_step; dx <= leaf_step; dx += leaf_step) {
       if (y + dy < 0 || y + dy >= background.size.height) continue;
       const int from = larger(-(x0 + dx), 0), to = smaller(background.size.width - (x0 + dx), count);
-      std::uint8_t third[chunk];
+      std::uint8_t third[background_chunk];
       find_third<Weight>(background.row(y + dy), x0 + dx, from, to, seen, third);
       for (int i = from; i < to; ++i) distance[i] = third[i] < distance[i] ? third[i] : distance[i];
     }
@@ -80,9 +80,9 @@ void compare_background(Backend& cpu, const SeenFrame& frame, const Background& 
     const float inverse = 1 / gains.first;
     for_chunks(background.size.width, [&]<int Count>(int x0, int some) {
       const int count = Count ? Count : some;
-      std::uint8_t seen[chunk], apart[chunk], distance[chunk];
+      std::uint8_t seen[background_chunk], apart[background_chunk], distance[background_chunk];
       Colors lit;
-      float inverses[chunk];
+      float inverses[background_chunk];
       read_chunk(frame.luma, x0, y, shift, count, seen);
       if (gains.second > 0)
         for (int i = 0; i < count; ++i)
@@ -92,7 +92,7 @@ void compare_background(Backend& cpu, const SeenFrame& frame, const Background& 
       for (int i = 0; i < count; ++i) lit.luma[i] = std::uint8_t(lit_byte(seen[i], inverses[i]));
       store_chunk(row.luma() + x0, lit.luma, count);
       if (colors) {
-        std::uint8_t blue[chunk], red[chunk];
+        std::uint8_t blue[background_chunk], red[background_chunk];
         read_chunk(frame.blue, x0, y, shift, count, blue);
         read_chunk(frame.red, x0, y, shift, count, red);
         for (int i = 0; i < count; ++i) blue[i] = std::uint8_t(lit_byte(blue[i], inverses[i]));
@@ -108,14 +108,14 @@ void compare_background(Backend& cpu, const SeenFrame& frame, const Background& 
                            [&]<int Weight>() { find_third<Weight>(row, x0, 0, count, lit, distance); });
       const std::uint8_t* const flicker = row.flicker() + x0;
       if (any_from(flicker, count, dynamic_flicker)) {
-        std::uint8_t leaves[chunk];
+        std::uint8_t leaves[background_chunk];
         with_one_of<0, 3, 10>(colors ? chroma_weight(true, other_light) : 0, [&]<int Weight>() {
           find_leaf_distances<Weight>(background, x0, y, count, lit, leaves);
         });
         for (int i = 0; i < count; ++i) distance[i] = flicker[i] >= dynamic_flicker ? leaves[i] : distance[i];
       }
       const std::uint8_t* const spread = row.spread() + x0;
-      std::uint8_t difference[chunk];
+      std::uint8_t difference[background_chunk];
       for (int i = 0; i < count; ++i)
         difference[i] = std::uint8_t(difference_byte(distance[i], factor_of(own, spread[i])));
       for (int i = 0; i < count; ++i) difference[i] = lit.luma[i] == no_luma ? 0 : difference[i];

@@ -13,10 +13,11 @@ bool learn_chunk(const Lesson& all, const BackgroundRow& row, const std::uint8_t
                  std::uint8_t* replaced) {
   const int count = Count ? Count : some;
   const Lesson lesson = all;
-  std::uint8_t luma[chunk], distance[chunk], label[chunk], apart[chunk], spread[chunk], candidate[chunk],
-      support[chunk], flicker[chunk], before[chunk];
-  std::uint16_t run[chunk], mean[chunk];
-  std::int16_t vote[chunk];
+  std::uint8_t luma[background_chunk], distance[background_chunk], label[background_chunk],
+      apart[background_chunk], spread[background_chunk], candidate[background_chunk],
+      support[background_chunk], flicker[background_chunk], before[background_chunk];
+  std::uint16_t run[background_chunk], mean[background_chunk];
+  std::int16_t vote[background_chunk];
   store_chunk(luma, row.luma() + x0, count);
   store_chunk(distance, row.distance() + x0, count);
   store_chunk(label, labels + x0, count);
@@ -174,7 +175,7 @@ void learn_background(Backend& cpu, const Background& background, const BinaryLa
     }
     for_chunks(width, [&]<int Count>(int x0, int some) {
       const int count = Count ? Count : some;
-      std::uint8_t replaced[chunk];
+      std::uint8_t replaced[background_chunk];
       if (learn_chunk<Count>(lesson, row, label, x0, count, replaced))
         replace_samples(lesson, row, x0, y, count, replaced);
       for (int i = 0; i < count; i += segment)

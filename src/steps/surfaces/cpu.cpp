@@ -5,7 +5,7 @@
 namespace parafield {
 namespace {
 
-constexpr int chunk = 128;  // samples whose sums are kept together
+constexpr int surface_chunk = 128;  // samples whose sums are kept together
 
 /// Sums of a row of a window, and of its samples in the middle.
 struct RowsOfWindow {
@@ -90,12 +90,12 @@ void fit_surfaces(Backend& cpu, const DisparitySamples& samples, const Surfaces&
     };
     for (int i = 0; i < begin; ++i) fit_near_border(i);
     for (int i = end; i < width; ++i) fit_near_border(i);
-    ChunkSums<chunk> sums;
+    ChunkSums<surface_chunk> sums;
     struct {
-      float one[chunk], x[chunk], y[chunk], d[chunk];
+      float one[surface_chunk], x[surface_chunk], y[surface_chunk], d[surface_chunk];
     } middle;
-    for (int i0 = begin; i0 < end; i0 += chunk) {
-      const int n = smaller(chunk, end - i0);
+    for (int i0 = begin; i0 < end; i0 += surface_chunk) {
+      const int n = smaller(surface_chunk, end - i0);
       const float *const center = own + i0, *const center_luma = own_luma + i0;
       for (int i = 0; i < n; ++i) {
         sums.set(i, {});
