@@ -11,6 +11,7 @@
 #include "steps/fill/fill.hpp"
 #include "steps/least_confidence/least_confidence.hpp"
 #include "steps/median/median.hpp"
+#include "steps/repetition/repetition.hpp"
 #include "steps/speckle/speckle.hpp"
 #include "steps/surfaces/surfaces.hpp"
 #include "steps/variational/refiner.hpp"
@@ -213,7 +214,7 @@ class RefinedFlow : public Solver {
 /// A stereo solver that applies DisparityChecks. Disparities are integers until the last step.
 template <class Backend, class Solver>
 class RefinedDisparities : public Solver {
-  static_assert(Solves<Solver, const DisparityView*, View<float>, View<float>, Trust, Purpose>);
+  static_assert(Solves<Solver, const DisparityView*, View<float>, typename Solver::Fine, Trust, Purpose>);
 
  public:
   template <class Method>
@@ -222,7 +223,8 @@ class RefinedDisparities : public Solver {
       : Solver(
             backend, workspace, checked(method, size), size,
             {options.energies, options.progress, solves_right(method.energy.checks),
-             method.energy.checks.color_median > 0 || method.energy.sub_pixel || has_bars(options.planes())}),
+             method.energy.checks.color_median > 0 || method.energy.checks.lr_check > 0 ||
+                 method.energy.sub_pixel || has_bars(options.planes())}),
         backend_(backend),
         refinement_(backend, workspace, size, method.energy.checks, 1),
         checks_(method.energy.checks),
@@ -236,15 +238,21 @@ class RefinedDisparities : public Solver {
            "(lr_check above 0); the method is ",
            Method::name, " with lr_check ", checks_.lr_check);
     if (has_bars_) backend.reserve_scratch(disparity_bars_scratch(size.width));
-    if (checks_.lr_check > 0) right_ = workspace.image<float>(size);
+    if (checks_.lr_check > 0) {
+      right_ = workspace.image<float>(size);
+      const Size blocks = repeated_blocks(size);
+      repetition_ = {workspace.image<std::int32_t>(blocks), workspace.image<std::int32_t>(blocks),
+                     workspace.image<std::uint8_t>(blocks)};
+      backend.reserve_scratch(repetition_scratch(size.width));
+    }
     if (checks_.color_median > 0) {
       unvoted_ = workspace.image<float>(size);
       if (checks_.lr_check > 0) unsure_ = workspace.image<std::uint8_t>(size);
     }
     if (method.energy.sub_pixel) {
       whole_ = workspace.image<float>(size);
-      for (View<float>* plane : {&samples_.d, &samples_.trust, &samples_.luma, &surfaces_.d,
-                                 &surfaces_.slope_x, &surfaces_.slope_y})
+      for (View<float>* plane : {&samples_.d, &samples_.trust, &samples_.luma, &samples_.certainty,
+                                 &surfaces_.d, &surfaces_.slope_x, &surfaces_.slope_y})
         *plane = workspace.image<float>(sampled(size));
     }
   }
@@ -255,7 +263,8 @@ class RefinedDisparities : public Solver {
     const View<float> left = unvoted_ ? unvoted_ : unsmoothed;
     const View<std::uint8_t> valid = result.valid;
     const auto solve_left = [&] {
-      Solver::solve(0, start, left, samples_.d, {valid, result.confidence}, Purpose::result);
+      Solver::solve(0, start, left, {samples_.d, samples_.certainty}, {valid, result.confidence},
+                    Purpose::result);
     };
     const auto solve_right = [&] { Solver::solve(1, nullptr, right_, {}, {}, Purpose::check); };
     if (Solver::solves_both_at_once()) {
@@ -286,7 +295,13 @@ class RefinedDisparities : public Solver {
                              refinement_.unsmoothed(0, to));
       refinement_.smooth(&to, 1);
     }
-    if (least_confidence_ > 0)  // last, because filling and refinement depend on what is valid
+    // What follows comes last, because filling and refinement depend on what is valid.
+    if (repetition_.repeated) {
+      find_repetition(backend_, {Solver::colors(0), Solver::colors(1), to, int(least_), int(most_)},
+                      repetition_);
+      withhold_repeated<Backend>(backend_, repetition_.repeated, valid, result.confidence);
+    }
+    if (least_confidence_ > 0)
       withhold_unsure(backend_, View<const float>(result.confidence), least_confidence_, valid);
     if (has_bars_)
       disparity_error_bars(backend_,
@@ -316,6 +331,7 @@ class RefinedDisparities : public Solver {
   const bool has_bars_;
   View<float> right_;  // integer disparities of the right image
   View<std::uint8_t> unsure_;
+  RepeatedBlocks repetition_;
   View<float> unvoted_;  // input of the color median
   View<float> whole_;    // empty if the result is whole, and then there are no samples and surfaces
   DisparitySamples samples_;
