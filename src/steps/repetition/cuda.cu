@@ -7,12 +7,11 @@
 namespace parafield {
 namespace {
 
-constexpr unsigned warp = 0xffffffffu;
+constexpr unsigned lanes_of_block = 0xffffffffu;
 constexpr int shifts_at_once = 256;
 
-__global__ void __launch_bounds__(32)
-    repetition_kernel(const __grid_constant__ RepetitionInput input,
-                      const __grid_constant__ RepeatedBlocks blocks) {
+__global__ void __launch_bounds__(32) repetition_kernel(const __grid_constant__ RepetitionInput input,
+                                                        const __grid_constant__ RepeatedBlocks blocks) {
   begin_kernel();
   __shared__ float means[2][shifts_at_once];  // to the right and to the left
   __shared__ int periods[2];
@@ -56,9 +55,9 @@ __global__ void __launch_bounds__(32)
       if (to_x >= 0 && to_x < width && to_y >= 0 && to_y < height) pair.add(input, to_x, to_y, shift);
     }
     for (int step = 16; step > 0; step /= 2) {
-      pair.count += __shfl_xor_sync(warp, pair.count, step);
-      pair.sum += __shfl_xor_sync(warp, pair.sum, step);
-      pair.squares += __shfl_xor_sync(warp, pair.squares, step);
+      pair.count += __shfl_xor_sync(lanes_of_block, pair.count, step);
+      pair.sum += __shfl_xor_sync(lanes_of_block, pair.sum, step);
+      pair.squares += __shfl_xor_sync(lanes_of_block, pair.squares, step);
     }
     repeated = pair.is_tie();
   }
