@@ -51,7 +51,7 @@ def main():
     objdump, objects = sys.argv[1], sys.argv[2:]
     failed = False
     for part, function, least in hot:
-        paths = [path for path in objects if part in path]
+        paths = [path for path in objects if part in path] or objects  # all if files are compiled together
         most = max((count for path in paths for name, count in counts_of(objdump, path).items()
                     if function in name), default=0)
         failed |= most < least

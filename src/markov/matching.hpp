@@ -44,9 +44,13 @@ class MatchingSolver : public SolverBase<MatchingSolver<Backend>> {
     backend.reserve_scratch(match_scratch(matching(0, 1, size)));
   }
 
-  /// Computes whole disparities and, unless `fine` is empty, refined ones of every other pixel of every other
-  /// row: see refine_labels.
-  void solve(int first, const DisparityView* start, View<float> whole, View<float> fine, Trust trust,
+  /// Refined disparities of every other pixel of every other row, and their certainty: see refine_labels.
+  /// Empty planes are not wanted.
+  struct Fine {
+    View<float> d, certainty;
+  };
+  /// Computes whole disparities, and refined ones.
+  void solve(int first, const DisparityView* start, View<float> whole, const Fine& fine, Trust trust,
              Purpose purpose) {
     solve_field(first, first == 0 ? -1 : 1, start ? &start->d : nullptr, nullptr, {whole, {}}, fine, trust,
                 purpose);
@@ -126,9 +130,9 @@ class MatchingSolver : public SolverBase<MatchingSolver<Backend>> {
   }
 
   /// Computes the field of the frame in slot `first`. A label of value (x, y) moves a pixel by (x * step, y)
-  /// px. `start_u`, `start_v`: the user's initial field, or null. `fine`: see refine_labels.
+  /// px. `start_u`, `start_v`: the user's initial field, or null.
   void solve_field(int first, int step, const View<const float>* start_u, const View<const float>* start_v,
-                   FlowPlanes result, View<float> fine, Trust trust, Purpose purpose) {
+                   FlowPlanes result, const Fine& fine, Trust trust, Purpose purpose) {
     progress_.begin(purpose == Purpose::result ? 0 : 1);
     Side& side = purpose == Purpose::check && other_ ? *other_ : own_;
     if (uses_edges()) find_edges(side, first);
@@ -136,7 +140,7 @@ class MatchingSolver : public SolverBase<MatchingSolver<Backend>> {
                                             : minimize(side, first, step, start_u, start_v, purpose);
     label_values(backend_, {labels, side.costs, frames_.known(first), grid_, step, sub_pixel_, uniqueness_},
                  result.u, result.v, trust);
-    if (fine) refine_labels<Backend>(backend_, labels, side.costs, grid_, fine);
+    if (fine.d) refine_labels<Backend>(backend_, labels, side.costs, grid_, fine.d, fine.certainty);
   }
 
   /// Whether to record energies.

@@ -190,6 +190,21 @@ TEST_P(LargeMotion, HiddenGroundHasItsOwnFlow) {
   EXPECT_GT(ground, 0.98 * 200 * 280);
 }
 
+/// Repeated structure in small frames, where few seeds decide.
+TEST_P(LargeMotion, AutomaticMatchesNeverHurtInSmallFrames) {
+  for (const Size size : {Size{160, 120}, Size{200, 150}, Size{240, 180}, Size{280, 210}})
+    for (const std::uint64_t seed : {3, 18, 20, 22}) {
+      const Scene scene = render_scene("slats", {.size = size, .seed = seed});
+      const auto epe = [&](UseOfMatches use) {
+        const FlowMethod method = default_with(use);
+        const FlowField flow = estimate_flow(scene.frames[0], scene.frames[1], method, {.device = device()});
+        return evaluate(flow, scene.flow[0]).epe;
+      };
+      EXPECT_LT(epe(UseOfMatches::automatic), 1.02 * epe(UseOfMatches::never))
+          << size.width << "x" << size.height << ", seed " << seed;
+    }
+}
+
 /// Repeated structure, and a thin figure before a distant background: matches do not make the flow worse.
 TEST_P(LargeMotion, AutomaticMatchesNeverHurt) {
   for (const char* name : {"facade", "slats", "runner"})
@@ -268,11 +283,14 @@ TEST_P(LargeMotion, KeepsTheFlowOfFineSlats) {
 }
 
 /// Flow between two whole pixels is correct even if another place of a pattern fits better at whole pixels.
-TEST(PreferredFlow, IsJudgedAtTheBestOfNineWholePixels) {
-  const FlowAtSeed flow{3, -2, true};
+TEST(PreferredFlow, IsJudgedAtTheBestOfNineWholePixelsAndItself) {
+  const FlowAtSeed flow{3, -2, 6, -4, true};
   const auto cost = [](int u, int v) { return u > 3 ? 100 : u < 2 ? outside_cost : 500 + v; };
-  EXPECT_EQ(flow_cost(flow, cost), 100);
-  EXPECT_EQ(flow_cost(FlowAtSeed{1, 0, true}, cost), outside_cost);
+  const auto half = [](int u2, int v2) { return 10 * u2 + v2; };
+  EXPECT_EQ(flow_cost(flow, cost, half), 100) << "halves are not tried at whole pixels";
+  EXPECT_EQ(flow_cost(FlowAtSeed{3, -2, 5, -4, true}, cost, half), 46);
+  EXPECT_EQ(flow_cost(FlowAtSeed{3, -2, 6, 41, true}, cost, half), 100) << "the whole pixel costs less";
+  EXPECT_EQ(flow_cost(FlowAtSeed{1, 0, 3, 0, true}, cost, half), outside_cost);
   EXPECT_TRUE(is_missed(79, 100));
   EXPECT_FALSE(is_missed(80, 100));
   EXPECT_TRUE(is_as_good(80, 100, 401, true));
@@ -281,6 +299,27 @@ TEST(PreferredFlow, IsJudgedAtTheBestOfNineWholePixels) {
   EXPECT_FALSE(is_as_good(80, 100, 800, false)) << "more is asked where the match is not valid";
   EXPECT_TRUE(is_as_good(80, 100, 801, false));
   EXPECT_FALSE(is_as_good(0, 0, 200, true)) << "no texture";
+}
+
+TEST(PreferredFlow, IsRoundedToWholeAndHalfPixels) {
+  const FlowAtSeed flow = compared_flow(2.4f, -3.2f, {2, -3, 0});
+  EXPECT_EQ(flow.u, 2);
+  EXPECT_EQ(flow.v, -3);
+  EXPECT_EQ(flow.u2, 5);
+  EXPECT_EQ(flow.v2, -6);
+  EXPECT_FALSE(flow.is_far);
+  const HalfPlace place(-3, 6);
+  EXPECT_EQ(place.x, -2);
+  EXPECT_EQ(place.right, 1);
+  EXPECT_EQ(place.y, 3);
+  EXPECT_EQ(place.below, 0);
+  EXPECT_EQ(mean_of_bytes(0x00ff010203040506ull, 0x00fe030303ff0507ull), 0x00ff020303820507ull);
+}
+
+TEST(PreferredFlow, OneOrTwoSeedsOfASmallFrameAreNotMissedMotion) {
+  EXPECT_FALSE(are_many_missed(2, 80));
+  EXPECT_TRUE(are_many_missed(3, 80));
+  EXPECT_FALSE(are_many_missed(3, 751));
 }
 
 TEST(PreferredFlow, IsReversedForTheOtherFrame) {

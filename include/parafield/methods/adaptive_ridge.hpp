@@ -175,7 +175,7 @@ inline std::array<Preset<AdaptiveRidge>, 8> presets(const AdaptiveRidge&) {
          .refinement = {.refine = 0}},
         "Takes a tenth of the time on a CPU. Boundaries are softer. Loses fast objects."},
        {"precise",
-        {.refinement = {.refine = 3, .refine_sweeps = 12, .refine_back = true, .refine_median = 3}},
+        {.refinement = {.refine = 2, .refine_back = true, .refine_median = 1}},
         "More refinement, with the flow back, at twice the cost."},
        {"accurate",
         {.iterations = 6,

@@ -10,6 +10,7 @@ from types import FrameType
 from typing import Any
 
 import parafield as pf
+from parafield.arguments import range_of
 
 from .extraction import extract
 from .settings import DTYPES, FORMATS, resolve_method
@@ -87,7 +88,7 @@ def _parser() -> argparse.ArgumentParser:
     size.add_argument("--size", dest="shape", type=_size, metavar="WxH", help="resize all frames to this")
     add("--color", choices=("gray", "rgb"),
         help="decode videos to luma or RGB; by default what the method uses")
-    add("--range", type=_range, metavar="LOW,HIGH", help="black and white of 16-bit and float frames")
+    add("--range", type=range_of, metavar="LOW,HIGH", help="black and white of 16-bit and float frames")
     add("--workers", type=int, metavar="N", help="processes; 0: this one; by default one per GPU or core")
     add("--threads", type=int, metavar="N", help="threads of each process on the CPU")
     add("--scheduler", metavar="ADDRESS", help="Dask cluster that does the work, such as tcp://10.0.0.1:8786")
@@ -105,14 +106,6 @@ def _size(text: str) -> tuple[int, int]:
     if not match:
         raise argparse.ArgumentTypeError(f"{text} is not WIDTHxHEIGHT, such as 340x256")
     return int(match[2]), int(match[1])
-
-
-def _range(text: str) -> tuple[float, float]:
-    try:
-        black, white = map(float, text.split(","))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text} is not LOW,HIGH, such as 0,4095") from None
-    return black, white
 
 
 def _parse(arguments: list[str]) -> tuple[dict[str, Any], dict[str, Any]]:

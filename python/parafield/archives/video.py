@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Frames of a video, decoded by FFmpeg through PyAV."""
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
+
+import parafield as pf
 
 from .errors import Broken, SeamMismatch, needed
 from .pixels import Array, pixels_of
@@ -34,6 +37,7 @@ class VideoSource:
         self._path, self._color, self._threads = path, color, threads
         self._container: Any = None
         self._untouched = False
+        self._is_interlaced = False
         self._rewind()
         rate = self._stream.average_rate
         self.frame_rate: float | None = float(rate) if rate else None
@@ -165,6 +169,10 @@ class VideoSource:
                 for frame in frames:
                     if frame.is_corrupt:
                         raise Broken(f"frame {count} is damaged", count)
+                    if frame.interlaced_frame and not self._is_interlaced:
+                        self._is_interlaced = True
+                        warnings.warn(f"{self._path}: it is interlaced; its rows are read as they are stored",
+                                      pf.FileWarning, stacklevel=2)
                     yield frame.pts, pixels_of(frame, self._color)
                     count += 1
         except self._av.error.FFmpegError as error:

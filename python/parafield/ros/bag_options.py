@@ -7,6 +7,7 @@ import argparse
 from typing import Any
 
 import parafield as pf
+from parafield.arguments import range_of
 
 from .bag import STORAGES
 
@@ -38,14 +39,6 @@ def _pattern(text: str) -> str:
     except (TypeError, ValueError):
         pass
     raise argparse.ArgumentTypeError(f"{text} has no pattern of numbers such as %04d")
-
-
-def _range(text: str) -> tuple[float, float]:
-    try:
-        black, white = map(float, text.split(","))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text} is not LOW,HIGH, such as 0,4095") from None
-    return black, white
 
 
 def _parser(method: Any) -> argparse.ArgumentParser:
@@ -143,7 +136,7 @@ def _parser(method: Any) -> argparse.ArgumentParser:
         add("--preset", metavar="NAME", help="named values of the method's parameters")
         add("-d", "--device", default="auto", metavar="DEVICE", help="auto, cpu, cuda or cuda:N")
         add("--threads", type=int, metavar="N", help="threads on the CPU")
-        add("--range", type=_range, metavar="LOW,HIGH", help="black and white of 16-bit and float images")
+        add("--range", type=range_of, metavar="LOW,HIGH", help="black and white of 16-bit and float images")
         add("-q", "--quiet", action="store_true", help="no summary")
         group = own.add_argument_group("parameters of the method")
         for entry in (*method(task).parameters, *_TASKS[task].options()):

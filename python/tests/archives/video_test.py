@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Frames of videos."""
 
+import warnings
+
 import numpy as np
 import pytest
 
+import parafield as pf
 from parafield.archives.errors import Broken
 from parafield.archives.pixels import pixels_of, resized
 from parafield.archives.video import VideoSource
@@ -128,3 +131,15 @@ def test_resizing_keeps_values_and_averages_details():
     assert np.abs(resized(checks.astype(np.uint8), (16, 16))[2:-2, 2:-2].astype(int) - 100).max() <= 2
     with pytest.raises(Broken, match="float32 cannot be resized"):
         resized(np.zeros((8, 8), np.float32), (4, 4))
+
+
+def test_interlaced_videos_warn(tmp_path, make):
+    frames = make.rendered(4)
+    path = make.encode(tmp_path / "v.mpg", frames, "mpeg2video", "yuv420p", flags="+ilme+ildct",
+                       field_order="tt")
+    video = VideoSource(path, "gray")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert len([*video.frames()]) == 4
+    interlaced = [str(each.message) for each in caught if each.category is pf.FileWarning]
+    assert interlaced == [f"{path}: it is interlaced; its rows are read as they are stored"]

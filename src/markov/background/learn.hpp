@@ -109,8 +109,7 @@ PF_HD Replaced learn(const Lesson& lesson, const Seen& seen, PixelMemory& memory
   const int adapted = next_spread(memory.spread, seen.distance, dynamic, lesson.least_spread);
   const int spread = either(seen.label & int(!dynamic), memory.spread, adapted);
   const int support = lesson.crowded ? memory.support >> 1 : memory.support;
-  const int apart = seen.luma - memory.candidate;
-  const bool stays = spread_unit * (apart < 0 ? -apart : apart) <= 2 * spread;
+  const bool stays = keeps_luma(seen.luma, memory.candidate, spread);
   const int run = either(seen.label, stays ? smaller(memory.run + 1, 65535) : 1, 0);
   const int replaces = run > needed_run(lesson, support, memory.vote);
   const bool keeps_half = (support >= 32) & (lesson.crowded | int(memory.vote < ghost_vote));

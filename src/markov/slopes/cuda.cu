@@ -9,27 +9,27 @@
 namespace parafield {
 namespace {
 
-constexpr int lanes = 8, block_width = 16, block_height = 4, side = 2 * slope_radius + 1;
-constexpr int tile_width = block_width + 2 * slope_radius, tile_height = block_height + 2 * slope_radius;
-constexpr int pitch = tile_width + 1;  // the rows of a warp's four pixels lie in different banks
+constexpr int slope_lanes = 8, block_width = 16, block_height = 4, side = 2 * slope_radius + 1;
+constexpr int slopes_width = block_width + 2 * slope_radius, slopes_height = block_height + 2 * slope_radius;
+constexpr int pitch = slopes_width + 1;  // the rows of a warp's four pixels lie in different banks
 
 /// The sums of another lane.
 __device__ RowSums sums_of_lane(const RowSums& sums, int lane) {
-  const auto from = [=](float value) { return __shfl_sync(whole_warp, value, lane, lanes); };
+  const auto from = [=](float value) { return __shfl_sync(whole_warp, value, lane, slope_lanes); };
   return {from(sums.one), from(sums.x), from(sums.xx), from(sums.d), from(sums.xd)};
 }
 
-__global__ void __launch_bounds__(lanes* block_width* block_height)
+__global__ void __launch_bounds__(slope_lanes* block_width* block_height)
     fit_kernel(LevelLabels from, Slopes slopes) {
   begin_kernel();
-  __shared__ float d[tile_height][pitch], trust[tile_height][pitch];
-  __shared__ std::uint32_t color[tile_height][pitch];
+  __shared__ float d[slopes_height][pitch], trust[slopes_height][pitch];
+  __shared__ std::uint32_t color[slopes_height][pitch];
   const int x0 = int(blockIdx.x) * block_width, y0 = int(blockIdx.y) * block_height;
   const int lane = int(threadIdx.x),
-            thread = (int(threadIdx.z) * block_width + int(threadIdx.y)) * lanes + lane;
+            thread = (int(threadIdx.z) * block_width + int(threadIdx.y)) * slope_lanes + lane;
   const int width = from.labels.width, height = from.labels.height;
-  for (int i = thread; i < tile_width * tile_height; i += lanes * block_width * block_height) {
-    const int row = i / tile_width, column = i - row * tile_width;
+  for (int i = thread; i < slopes_width * slopes_height; i += slope_lanes * block_width * block_height) {
+    const int row = i / slopes_width, column = i - row * slopes_width;
     const int x = x0 + column - slope_radius, y = y0 + row - slope_radius;
     const bool inside = x >= 0 && x < width && y >= 0 && y < height;
     d[row][column] = inside ? sloped_disparity(from.labels(x, y), from.costs.before_x(x, y),
@@ -73,7 +73,7 @@ template <class Backend>
 void fit_slopes(Backend& cuda, const LevelLabels& labels, const SlopeSamples&, const Slopes& slopes) {
   const Size size = labels.size();
   cuda.launch(fit_kernel, dim3(blocks_for(size.width, block_width), blocks_for(size.height, block_height)),
-              dim3(lanes, block_width, block_height), 0, labels, slopes);
+              dim3(slope_lanes, block_width, block_height), 0, labels, slopes);
 }
 
 template <class Backend>

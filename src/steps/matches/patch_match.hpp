@@ -91,7 +91,7 @@ struct ComparedFlow {
 };
 
 /// Sets `missed` to whether the flow has missed motion that a level's matches have found: at least 1 of 250
-/// seeds must be missed. A seed is missed if it has texture, its match passes the forward-backward check, is
+/// seeds, and at least 3, must be missed. A seed is missed if it has texture, its match passes the forward-backward check, is
 /// more than `missed_distance` from the flow and costs less than 4 / 5 of the flow's cost, and the flow stays
 /// inside the frame. `counts`: scratch, one number for each row of seeds and at least two; it must be 0
 /// before the first call.
@@ -105,16 +105,19 @@ constexpr int least_patch_texture = 256;
 constexpr float missed_distance = 2;  ///< px of the level
 constexpr float missed_check = 1.5f;  ///< px of the level; tolerance of the forward-backward check
 
-/// The flow at a seed, in whole px of the level, and whether it is more than missed_distance from the match.
+/// The flow at a seed, in whole px of the level and in halves of a pixel, and whether it is more than
+/// missed_distance from the match.
 struct FlowAtSeed {
-  int u, v;
+  int u, v, u2, v2;
   bool is_far;
 };
 PF_HD FlowAtSeed compared_flow(float u, float v, const SeedMatch& match) {
   const float du = u - float(match.u), dv = v - float(match.v);
   constexpr float most = 1 << 20;  // NaN becomes a position outside the frame
-  return {int(__builtin_floorf(clamp(u, -most, most) + 0.5f)),
-          int(__builtin_floorf(clamp(v, -most, most) + 0.5f)),
+  const auto rounded = [](float value, float parts) {
+    return int(__builtin_floorf(clamp(value, -most, most) * parts + 0.5f));
+  };
+  return {rounded(u, 1), rounded(v, 1), rounded(u, 2), rounded(v, 2),
           !(fma(du, du, dv * dv) <= missed_distance * missed_distance)};
 }
 PF_HD FlowAtSeed flow_at_seed(const ComparedFlow& flow, int x, int y, const SeedMatch& match) {
@@ -124,17 +127,18 @@ PF_HD FlowAtSeed flow_at_seed(const ComparedFlow& flow, int x, int y, const Seed
   return compared_flow(flow.u(at_x, at_y) * scale, flow.v(at_x, at_y) * scale, match);
 }
 
-/// Cost of a flow, which is rounded to whole px: the least of it and its eight neighbors. `cost(u, v)`
-/// returns one. outside_cost if the flow itself leaves the frame.
-template <class Cost>
-PF_HD int flow_cost(const FlowAtSeed& flow, Cost cost) {
+/// Cost of a flow: the least cost of the whole pixel nearest to it and its eight neighbors, and of the half
+/// pixel nearest to it. Fine repeated structure has a high cost even half a pixel off. `cost(u, v)` returns
+/// the cost of whole pixels, `half_cost(u2, v2)` of halves. outside_cost if the flow itself leaves the frame.
+template <class Cost, class HalfCost>
+PF_HD int flow_cost(const FlowAtSeed& flow, Cost cost, HalfCost half_cost) {
   int least = cost(flow.u, flow.v);
   if (least >= outside_cost) return least;
   for (int k = 0; k < seed_neighbors; ++k) {
     const int place = k < seed_neighbors / 2 ? k : k + 1;
     least = smaller(least, cost(flow.u + place % 3 - 1, flow.v + place / 3 - 1));
   }
-  return least;
+  return (flow.u2 | flow.v2) & 1 ? smaller(least, half_cost(flow.u2, flow.v2)) : least;
 }
 
 /// The flow of another frame, reversed, at a pixel: minus the flow of the pixel that leads there, which is
@@ -165,7 +169,7 @@ PF_HD bool is_as_good(int match_cost, int flow_cost, int texture, bool valid) {
   return (texture >= least_patch_texture) & (5 * match_cost >= 4 * flow_cost) &
          ((valid ? 4 : 8) * flow_cost < texture);
 }
-PF_HD bool are_many_missed(int missed, int seeds) { return 250LL * missed >= seeds; }
+PF_HD bool are_many_missed(int missed, int seeds) { return (missed >= 3) & (250LL * missed >= seeds); }
 
 /// Forward-backward check of a match. (x, y): the seed.
 PF_HD bool comes_back(const MatchLevel& finest, int first, int x, int y, const SeedMatch& match,

@@ -17,7 +17,23 @@ struct Patch {
     for (int row = 0; row < patch_side; ++row, from += pitch)
       __builtin_memcpy(bytes + 8 * patch_side * row, from, 8 * patch_side);
   }
+  void read(const Descriptors& descriptors, const HalfPlace& place) {
+    for (int i = 0; i < patch_words; ++i) {
+      const std::uint64_t word = word_between(descriptors, place, i);
+      __builtin_memcpy(bytes + 8 * i, &word, 8);
+    }
+  }
 };
+
+/// Sum of absolute differences of two patches.
+int difference(const Patch& a, const Patch& b) {
+  int sum = 0;
+  for (int i = 0; i < patch_bytes; ++i) {
+    const int difference = int(a.bytes[i]) - int(b.bytes[i]);
+    sum += difference < 0 ? -difference : difference;
+  }
+  return sum;
+}
 
 /// Cost of a match: difference of the patch to the patch at (x, y).
 int difference(const Patch& patch, const Descriptors& descriptors, int x, int y) {
@@ -67,6 +83,20 @@ struct Seed {
   int cost(int u, int v) const {
     if (!grid.has_pixel(x + u, y + v)) return outside_cost;
     return difference(patch, to, x + u, y + v);
+  }
+  /// Cost of a match at a place between pixels, in halves of a pixel.
+  int half_cost(int u2, int v2) const {
+    const HalfPlace place(2 * x + u2, 2 * y + v2);
+    if (!grid.has_pixel(place.x, place.y) || !grid.has_pixel(place.x + place.right, place.y + place.below))
+      return outside_cost;
+    Patch between;
+    between.read(to, place);
+    return difference(patch, between);
+  }
+  /// Cost of a flow.
+  int cost(const FlowAtSeed& flow) const {
+    return flow_cost(
+        flow, [&](int u, int v) { return cost(u, v); }, [&](int u2, int v2) { return half_cost(u2, v2); });
   }
   /// Replaces `best` by the flow if it costs less.
   void attempt(const SeedMatch& flow, SeedMatch& best) const {
@@ -165,8 +195,7 @@ void prefer_flow(Backend& cpu, const MatchLevel& finest, int first, FlowPlanes f
     const FlowAtSeed own = compared_flow(motion.u, motion.v, match);
     const bool valid = matches.valid(column, row) != 0;
     if (valid && !own.is_far) return;
-    const int cost = flow_cost(own, [&](int u, int v) { return seed.cost(u, v); });
-    if (!is_as_good(match.cost, cost, texture(seed.patch), valid)) return;
+    if (!is_as_good(match.cost, seed.cost(own), texture(seed.patch), valid)) return;
     matches.set(column, row, motion);
     matches.valid(column, row) = 1;
   });
@@ -197,8 +226,7 @@ void find_missed(Backend& cpu, const MatchLevel& level, const ComparedFlow& flow
           !comes_back(level, flow.first, seed.x, seed.y, match, missed_check * missed_check))
         continue;
       const FlowAtSeed own = flow_at_seed(flow, seed.x, seed.y, match);
-      count +=
-          own.is_far && is_missed(match.cost, flow_cost(own, [&](int u, int v) { return seed.cost(u, v); }));
+      count += own.is_far && is_missed(match.cost, seed.cost(own));
     }
     counts[row] = count;
   });

@@ -216,9 +216,7 @@ __global__ void __launch_bounds__(block_threads)
     if (!own.is_far) return false;
     const SeedPatch patch(level.frames[flow.first], seed.x, seed.y);
     if (patch.texture() < least_patch_texture) return false;
-    return is_missed(match.cost, flow_cost(own, [&](int u, int v) {
-                       return patch.cost(grid, level.frames[1 - flow.first], seed.x + u, seed.y + v);
-                     }));
+    return is_missed(match.cost, patch.cost(grid, level.frames[1 - flow.first], seed.x, seed.y, own));
   };
   const int here = __syncthreads_count(i < grid.count() && is_missed_here());
   if (threadIdx.x != 0) return;
@@ -283,9 +281,7 @@ void prefer_flow(Backend& cuda, const MatchLevel& finest, int first, FlowPlanes 
     const bool valid = matches.valid(seed.column, seed.row) != 0;
     if (valid && !own.is_far) return;
     const SeedPatch patch(finest.frames[first], seed.x, seed.y);
-    const Descriptors to = finest.frames[1 - first];
-    const int cost =
-        flow_cost(own, [&](int u, int v) { return patch.cost(grid, to, seed.x + u, seed.y + v); });
+    const int cost = patch.cost(grid, finest.frames[1 - first], seed.x, seed.y, own);
     if (!is_as_good(match.cost, cost, patch.texture(), valid)) return;
     matches.set(seed.column, seed.row, motion);
     matches.valid(seed.column, seed.row) = 1;

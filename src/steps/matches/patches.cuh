@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "core/cuda/backend.hpp"
-#include "steps/matches/seeds.hpp"
+#include "steps/matches/patch_match.hpp"
 
 /// Comparison of patches, by a single thread or by the lanes of a seed together.
 namespace parafield {
@@ -31,6 +31,23 @@ struct SeedPatch {
     PF_UNROLL
     for (int i = 0; i < patch_words; ++i) sum += difference(words[i], other.words[i]);
     return int(sum);
+  }
+  /// Cost of the match at (x2, y2), in halves of a pixel.
+  __device__ int half_cost(const SeedGrid& grid, const Descriptors& descriptors, int x2, int y2) const {
+    const HalfPlace place(x2, y2);
+    if (!grid.has_pixel(place.x, place.y) || !grid.has_pixel(place.x + place.right, place.y + place.below))
+      return outside_cost;
+    unsigned sum = 0;
+    PF_UNROLL
+    for (int i = 0; i < patch_words; ++i) sum += difference(words[i], word_between(descriptors, place, i));
+    return int(sum);
+  }
+  /// Cost of the flow of a seed at (x, y).
+  __device__ int cost(const SeedGrid& grid, const Descriptors& descriptors, int x, int y,
+                      const FlowAtSeed& flow) const {
+    return flow_cost(
+        flow, [&](int u, int v) { return cost(grid, descriptors, x + u, y + v); },
+        [&](int u2, int v2) { return half_cost(grid, descriptors, 2 * x + u2, 2 * y + v2); });
   }
   __device__ int texture() const {
     unsigned sum = 0;

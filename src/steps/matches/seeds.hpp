@@ -45,6 +45,28 @@ PF_HD std::ptrdiff_t patch_pitch(const Descriptors& descriptors) {
   return patch_step * descriptors.rows.stride();
 }
 
+/// A place in halves of a pixel: the pixel to the upper left, and whether the place is between it and the next
+/// pixel to the right or below (0 or 1).
+struct HalfPlace {
+  int x, y, right, below;
+
+  PF_HD HalfPlace(int x2, int y2) : x(x2 >> 1), y(y2 >> 1), right(x2 & 1), below(y2 & 1) {}
+};
+
+/// The mean of each two bytes, rounded up.
+PF_HD std::uint64_t mean_of_bytes(std::uint64_t a, std::uint64_t b) {
+  return (a | b) - (((a ^ b) >> 1) & 0x7f7f7f7f7f7f7f7full);
+}
+/// Word `i` of the patch at a place between pixels.
+PF_HD std::uint64_t word_between(const Descriptors& descriptors, const HalfPlace& place, int i) {
+  const std::ptrdiff_t at = i / patch_side * patch_pitch(descriptors) + i % patch_side;
+  const auto word = [&](int right, int below) {
+    return patch_at(descriptors, place.x + right, place.y + below)[at];
+  };
+  return mean_of_bytes(mean_of_bytes(word(0, 0), word(place.right, 0)),
+                       mean_of_bytes(word(0, place.below), word(place.right, place.below)));
+}
+
 /// An iteration of PatchMatch on a level: what its seeds try.
 struct SeedSearch {
   int step;           ///< distance of the neighbors to try, in seeds

@@ -6,7 +6,7 @@
 namespace parafield {
 namespace {
 
-constexpr int width = 32, height = 8;  // pixels of a block of weigh_kernel
+constexpr int weigh_width = 32, weigh_height = 8;  // pixels of a block of weigh_kernel
 
 /// The slope at a position between the middles of cells.
 __device__ float slope_at(View<const float> slope, const BetweenCells& at_x, const BetweenCells& at_y) {
@@ -18,7 +18,8 @@ __device__ float slope_at(View<const float> slope, const BetweenCells& at_x, con
 /// Weights of the edges of a block of pixels and of the pixels to its left and above, and their products with
 /// the slopes.
 struct Edges {
-  float weight[height + 1][width + 1], u[height + 1][width + 1], v[height + 1][width + 1];
+  float weight[weigh_height + 1][weigh_width + 1], u[weigh_height + 1][weigh_width + 1],
+      v[weigh_height + 1][weigh_width + 1];
 
   __device__ void set(int column, int row, float weighs, float slope_u, float slope_v) {
     weight[row][column] = weighs, u[row][column] = weighs * slope_u, v[row][column] = weighs * slope_v;
@@ -27,15 +28,16 @@ struct Edges {
 
 __device__ float squares(float a, float b) { return fma(a, a, b * b); }
 
-__global__ void __launch_bounds__(width* height)
+__global__ void __launch_bounds__(weigh_width* weigh_height)
     weigh_kernel(const __grid_constant__ RefinementPlanes planes, FlowPlanes flow, float smoothness) {
   begin_kernel();
   __shared__ Edges along, down;
   const int right_most = flow.u.width - 1, bottom = flow.u.height - 1;
-  const int x0 = int(blockIdx.x) * width - 1, y0 = int(blockIdx.y) * height - 1;
+  const int x0 = int(blockIdx.x) * weigh_width - 1, y0 = int(blockIdx.y) * weigh_height - 1;
   const SlopePlanes& slopes = planes.slopes;
-  for (int k = int(threadIdx.x); k < (width + 1) * (height + 1); k += width * height) {
-    const int column = k % (width + 1), row = k / (width + 1), x = x0 + column, y = y0 + row;
+  for (int k = int(threadIdx.x); k < (weigh_width + 1) * (weigh_height + 1);
+       k += weigh_width * weigh_height) {
+    const int column = k % (weigh_width + 1), row = k / (weigh_width + 1), x = x0 + column, y = y0 + row;
     if (x < 0 || y < 0 || x > right_most || y > bottom) {
       along.set(column, row, 0, 0, 0);
       down.set(column, row, 0, 0, 0);
@@ -58,8 +60,8 @@ __global__ void __launch_bounds__(width* height)
     down.set(column, row, planes.edge_y(x, y) * weight, down_u, down_v);
   }
   __syncthreads();
-  const int column = int(threadIdx.x) % width + 1, row = int(threadIdx.x) / width + 1, x = x0 + column,
-            y = y0 + row;
+  const int column = int(threadIdx.x) % weigh_width + 1, row = int(threadIdx.x) / weigh_width + 1,
+            x = x0 + column, y = y0 + row;
   if (x > right_most || y > bottom) return;
   const float around = (along.weight[row][column - 1] + along.weight[row][column]) +
                        (down.weight[row - 1][column] + down.weight[row][column]);
@@ -188,8 +190,9 @@ __global__ void __launch_bounds__(32 * RelaxTile::warps, 1)
 
 template <class Backend>
 void weigh_smoothness(Backend& cuda, const RefinementPlanes& planes, FlowPlanes flow, float smoothness) {
-  cuda.launch(weigh_kernel, dim3(blocks_for(flow.u.width, width), blocks_for(flow.u.height, height)),
-              dim3(width * height), 0, planes, flow, smoothness);
+  cuda.launch(weigh_kernel,
+              dim3(blocks_for(flow.u.width, weigh_width), blocks_for(flow.u.height, weigh_height)),
+              dim3(weigh_width * weigh_height), 0, planes, flow, smoothness);
 }
 
 template <class Backend>
