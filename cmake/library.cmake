@@ -14,6 +14,25 @@ else()
   list(FILTER sources EXCLUDE REGEX "/src/core/cuda/(runtime|backend|recording)\\.cpp$")
 endif()
 
+# With CMAKE_UNITY_BUILD, the files of each folder of src are compiled together, because headers take much of the
+# time. Names in their unnamed namespaces must be unique there. The build with the address sanitizer compiles each
+# file alone, as builds by default do.
+function(compile_folders_together target)
+  if(NOT unity_build OR (PARAFIELD_SANITIZE MATCHES "address" AND NOT PARAFIELD_BUILD_FUZZ))
+    return()
+  endif()
+  get_target_property(files ${target} SOURCES)
+  foreach(file ${files})
+    # jpeg.cpp and png.cpp share names.
+    if(NOT file MATCHES "/io/(jpeg|png)\\.cpp$" AND file MATCHES "/src/([a-z0-9]+)/")
+      set_source_files_properties(${file} PROPERTIES UNITY_GROUP ${CMAKE_MATCH_1})
+    endif()
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  # g++ takes the file that includes the others for a source and them for headers.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+endfunction()
+
 # Options of every file of the library and of every test. Without them, results would not have the same bits on
 # all devices.
 add_library(parafield_build INTERFACE)
@@ -84,9 +103,12 @@ target_precompile_headers(parafield_common PRIVATE <algorithm> <cmath> <cstring>
   <memory> <optional> <sstream> <string> <variant> <vector>)
 if(PARAFIELD_SANITIZE AND NOT PARAFIELD_BUILD_FUZZ)
   target_compile_options(parafield_common PRIVATE -O0)  # takes longer to compile than to run
+endif()
+if(PARAFIELD_SANITIZE MATCHES "address" AND NOT PARAFIELD_BUILD_FUZZ)
   file(GLOB renderers ${PROJECT_SOURCE_DIR}/src/scenes/*.cpp)  # most tests render scenes
   set_source_files_properties(${renderers} PROPERTIES COMPILE_OPTIONS -O1 SKIP_PRECOMPILE_HEADERS ON)
 endif()
+compile_folders_together(parafield_common)
 set(objects $<TARGET_OBJECTS:parafield_common>)
 
 if(PARAFIELD_DISPATCH AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
@@ -115,6 +137,7 @@ foreach(target ${PARAFIELD_TARGETS})
   target_compile_definitions(parafield_cpu_${target} PRIVATE PF_TARGET=${target})
   target_precompile_headers(parafield_cpu_${target} PRIVATE <algorithm> <atomic> <exception> <memory> <mutex>
     <string> <thread> <tuple> <utility> <vector>)
+  compile_folders_together(parafield_cpu_${target})
   if(NOT PARAFIELD_SANITIZE)
     target_compile_options(parafield_cpu_${target} PRIVATE -O3)
   endif()
@@ -132,6 +155,21 @@ endforeach()
 
 if(PARAFIELD_HAS_CUDA)
   # CMake 3.25 does not know -std=c++20 for nvcc 13 and drops CUDA_STANDARD 20, so it is given as an option.
+  # With CMAKE_UNITY_BUILD, PTX alone is compiled from the files of a folder together: nvcc reads their headers for the
+  # host and for each GPU. Machine code takes longer to optimize, so that several processors share it better by file.
+  if(unity_build AND NOT CMAKE_CUDA_ARCHITECTURES MATCHES "native|real|[0-9](;|$)")
+    set(together "")
+    foreach(folder steps gradient guided markov)
+      set(included ${cuda_sources})
+      list(FILTER included INCLUDE REGEX "/src/${folder}/")
+      list(REMOVE_ITEM cuda_sources ${included})
+      list(TRANSFORM included REPLACE "(.+)" "#include \"\\1\"\n")
+      list(JOIN included "" included)
+      file(CONFIGURE OUTPUT ${folder}_together.cu CONTENT "${included}" @ONLY)
+      list(APPEND together ${CMAKE_CURRENT_BINARY_DIR}/${folder}_together.cu)
+    endforeach()
+    list(APPEND cuda_sources ${together})
+  endif()
   add_library(parafield_cuda OBJECT ${cuda_sources})
   set_target_properties(parafield_cuda PROPERTIES CUDA_STANDARD_REQUIRED OFF CUDA_SEPARABLE_COMPILATION OFF)
   string(REPLACE ";" "," host_options_list "${host_options}")

@@ -15,6 +15,11 @@ set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR})
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+if(PARAFIELD_ARM_ROOT)  # a cross build: see aarch64.cmake
+  set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE arm64)
+  list(APPEND CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS
+    ${PARAFIELD_ARM_ROOT}/lib/aarch64-linux-gnu ${PARAFIELD_ARM_ROOT}/usr/lib/aarch64-linux-gnu)
+endif()
 
 # One package: its component group, name, section and description. CPack's names of variables are in upper
 # case.

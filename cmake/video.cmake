@@ -8,12 +8,17 @@ else()
 endif()
 add_library(parafield_video_objects OBJECT ${video_sources})
 target_link_libraries(parafield_video_objects PRIVATE parafield_build Threads::Threads)
+compile_folders_together(parafield_video_objects)
 if(FFmpeg_FOUND)
   target_include_directories(parafield_video_objects SYSTEM PRIVATE ${PARAFIELD_FFMPEG_INCLUDE_DIRS})
 endif()
-if(NOT PARAFIELD_SANITIZE)
+if(PARAFIELD_SANITIZE)
+  target_compile_options(parafield_video_objects PRIVATE -O0)  # takes longer to compile than to run
+else()
   target_compile_options(parafield_video_objects PRIVATE -O3)  # it converts pixels
 endif()
+target_precompile_headers(parafield_video_objects PRIVATE <algorithm> <condition_variable> <cstring> <filesystem>
+  <functional> <memory> <mutex> <optional> <string> <thread> <variant> <vector>)
 
 function(add_video_kind target kind library)
   add_library(${target} ${kind} $<TARGET_OBJECTS:parafield_video_objects>)

@@ -22,6 +22,15 @@ hot = [
     ("markov/messages/", "send_row<float>", 500),
     ("markov/messages/", "find_least<", 50),
     ("steps/variational/relax_cpu", "relax_band(", 100),
+    ("steps/consistency/", "check_disparities<", 80),
+    ("steps/error_bars/flow_cpu", "flow_error_bars<", 3000),
+    ("steps/error_bars/disparity_cpu", "disparity_error_bars<", 550),
+    ("markov/slopes/", "fit_slopes<", 500),
+    ("markov/background/learn_cpu", "learn_background<", 1200),
+    ("markov/background/learn_cpu", "renew_segment<32>", 75),
+    ("markov/background/compare_cpu", "compare_background<", 700),
+    ("markov/background/decide_cpu", "decide_background<", 500),
+    ("markov/background/decide_cpu", "background_mask<", 130),
 ]
 
 

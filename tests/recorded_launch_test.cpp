@@ -21,7 +21,7 @@ struct Inner {
 };
 struct Padded {
   Inner inner[2];
-  View<float> view;
+  View<float> views[4];
   std::int16_t count;
 };
 
@@ -36,8 +36,10 @@ void with_padding(int byte, F f) {
     inner.values[0] = 1, inner.values[1] = std::numeric_limits<double>::quiet_NaN();
     inner.last = true;
   }
-  value.view.data = nullptr;
-  value.view.width = 3, value.view.height = 4, value.view.pitch = 64;
+  for (View<float>& view : value.views) {
+    view.data = nullptr;
+    view.width = 3, view.height = 4, view.pitch = 64;
+  }
   value.count = 7;
   f(value);
 }
@@ -52,7 +54,8 @@ TEST(RecordedLaunch, PaddingDoesNotCount) {
 }
 
 TEST(RecordedLaunch, EveryFieldCounts) {
-  with_padding(0, [](const Padded& a) {
+  float value = 0;
+  with_padding(0, [&](const Padded& a) {
     const auto differs = [&](auto change) {
       Padded b = a;
       change(b);
@@ -61,7 +64,12 @@ TEST(RecordedLaunch, EveryFieldCounts) {
     EXPECT_TRUE(differs([](Padded& b) { b.inner[1].kind = 'b'; }));
     EXPECT_TRUE(differs([](Padded& b) { b.inner[0].values[1] = 0; }));
     EXPECT_TRUE(differs([](Padded& b) { b.inner[1].last = false; }));
-    EXPECT_TRUE(differs([](Padded& b) { b.view.pitch = 65; }));
+    for (int i = 0; i < 4; ++i) {
+      EXPECT_TRUE(differs([&](Padded& b) { b.views[i].data = &value; }));
+      EXPECT_TRUE(differs([&](Padded& b) { b.views[i].width = 4; }));
+      EXPECT_TRUE(differs([&](Padded& b) { b.views[i].height = 5; }));
+      EXPECT_TRUE(differs([&](Padded& b) { b.views[i].pitch = 65; }));
+    }
     EXPECT_TRUE(differs([](Padded& b) { b.count = -7; }));
     EXPECT_FALSE(differs([](Padded&) {}));
   });

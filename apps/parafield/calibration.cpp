@@ -67,8 +67,8 @@ void CalibratedPair::add_to(Report& report) const {
 }
 
 void CameraOptions::check() const {
-  const bool asked = !depth.empty() || !points.empty();
-  const char* const file = points.empty() ? "--depth" : "--points";
+  const bool asked = !depth.empty() || !depth_sigma.empty() || !points.empty();
+  const char* const file = !points.empty() ? "--points" : depth.empty() ? "--depth-sigma" : "--depth";
   if (asked && calibration.empty() && !(focal > 0 && baseline > 0))
     throw UsageError(fmt::format("{} needs --calibration, or --focal and --baseline", file));
   if (!asked && (focal > 0 || baseline > 0 || offset != 0))
@@ -82,6 +82,7 @@ void CameraOptions::check() const {
 std::vector<Output> CameraOptions::outputs() const {
   const std::vector<std::string_view> views = {".png", ".jpg", ".jpeg", ".pfm"};
   return {{"--depth", depth, {".pfm", ".npy", ".png"}},
+          {"--depth-sigma", depth_sigma, {".pfm", ".npy"}},
           {"--points", points, {".ply"}},
           {"--rectified-left", rectified_left, views},
           {"--rectified-right", rectified_right, views}};
@@ -159,6 +160,12 @@ DepthLoss CameraOptions::write(const CalibratedPair& pair, const DisparityView& 
     loss = write_depth(named(depth, number), depth_of(disparity, focal_length, distance, doffs).view(),
                        scale_of(*pair.geometry));
   }
+  if (!depth_sigma.empty()) {
+    const auto& [focal_length, distance, cx, cy, doffs] = pair.geometry.value();
+    DisparityView with_sigma = disparity;
+    with_sigma.sigma = field.sigma;
+    write_depth(named(depth_sigma, number), depth_sigma_of(with_sigma, focal_length, distance, doffs).view());
+  }
   if (!points.empty())
     write_points(named(points, number), points_of(field, pair.frames[0], pair.geometry.value()));
   if (!rectified_left.empty()) write_view(named(rectified_left, number), pair.frames[0], pair.wide);
@@ -208,7 +215,11 @@ void CameraOptions::add_to(App& command, bool views) {
         "with --calibration: write the rectified left view: .png, .jpg or .pfm. Pixels outside the image are "
         "black, in a .pfm NaN");
     right.help("with --calibration: write the rectified right view");
-    for (const Option& option : {left, right}) command.leave_out_of_help(option);
+    const Option sigma = command.add_option("--depth-sigma FILE", depth_sigma);
+    sigma.help(
+        "write error bars, the standard deviation of each depth: .pfm or .npy, in the unit of the depths. "
+        "Points then have a sigma_z, too");
+    for (const Option& option : {left, right, sigma}) command.leave_out_of_help(option);
   }
   const Option depths = command.add_option("--depth FILE", depth),
                points_file = command.add_option("--points FILE", points);

@@ -27,7 +27,7 @@ struct CalibratedPair {
 struct CameraOptions {
   std::string calibration, extrinsics;
   double alpha = 0;
-  std::string rectified_left, rectified_right, depth, points;
+  std::string rectified_left, rectified_right, depth, depth_sigma, points;
   std::optional<float> depth_scale;
   double focal = 0, baseline = 0, offset = 0;
 

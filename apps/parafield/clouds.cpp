@@ -15,6 +15,7 @@ struct CloudsOptions : EstimatorOptions<Flow> {
   std::vector<std::string> frames;
   std::string flow, valid, arrows, table, heights;
   float height_png = 256;
+  bool bars = false;  // error bars in the table and the NetCDF file
   CloudFileOptions file;
   FrameOptions reading;
   CloudArrows arrow;
@@ -51,6 +52,8 @@ void check_options(const CloudsOptions& options) {
                     options.stereo.right.size(), options.frames.size()));
   if (options.frames.size() == 1 && has_stereo && options.frames[0] == "-" && options.stereo.right[0] == "-")
     throw UsageError("--stereo: - stands for standard input, once");
+  if (options.bars && options.table.empty() && options.file.path.empty())
+    throw UsageError("--error-bars: needs --csv or --netcdf, which hold them");
   const std::size_t count = std::max<std::size_t>(options.frames.size(), 1);
   check_series(options.series(), count, options.inputs());
   std::vector<Path> inputs = options.inputs();
@@ -70,10 +73,11 @@ class Results {
       : options_(options),
         skipped_(skipped),
         arrows_(options.arrow),
-        table_(options.arrow.step, options.arrow.units, !options.stereo.right.empty()) {
+        table_(options.arrow.step, options.arrow.units, !options.stereo.right.empty(), options.bars) {
     if (options.file.path.empty()) return;
     whole_.emplace();
-    file_.emplace(options.file.begin(size, options.arrow.units, !options.stereo.right.empty(), skipped + 1));
+    file_.emplace(options.file.begin(size, options.arrow.units, !options.stereo.right.empty(), options.bars,
+                                     skipped + 1));
   }
 
   void write_motion(int number, const FlowField& field, const InputFrame& frame, View<const float> height) {
@@ -168,6 +172,7 @@ void run(CloudsOptions& options) {
   options.check_frames(method);
   check_options(options);
   FlowOptions task = options.task;
+  task.covariance = task.outlier = options.bars;
   const Device device = options.device.device();
   task.device = device;
   const DeviceInfo info = describe_device(device);
@@ -183,7 +188,7 @@ void run(CloudsOptions& options) {
 
   Results results(options, size, middle);
   const EndOnInterrupt ending([&] { sequence.estimator.cancel(); });
-  FlowField field(size);
+  FlowField field = sequence.estimator.new_result();
   View<const float> height;
   const auto find_height = [&](int number) {
     if (!heights) return;
@@ -274,6 +279,12 @@ void add_clouds(App& program) {
   command.add_option("--valid PATTERN", options->valid,
                      "write where the motion is valid: .png or .pgm. Valid pixels are 255, others 0");
   options->file.add_to(command);
+  const Option bars = command.add_flag("--error-bars", options->bars);
+  bars.help(
+      "add error bars to --csv and --netcdf: standard deviations of u and v in px, of the wind in m/s where "
+      "speeds are known, and the probability that the error is above 1 px. In the table, wind_sigma is the "
+      "root mean square of both components");
+  command.leave_out_of_help(bars);
   command.add_option("--km-per-pixel KM", options->arrow.units.km_per_pixel, "size of a pixel, for speeds")
       .is_positive();
   command.add_option("--minutes MIN", options->arrow.units.minutes, "time from image to image, for speeds")

@@ -37,7 +37,7 @@ struct CloudArrows {
 /// The table of --csv: one line per arrow of each flow.
 class CloudTable {
  public:
-  CloudTable(int step, CloudUnits units, bool has_heights);
+  CloudTable(int step, CloudUnits units, bool has_heights, bool has_bars);
 
   /// Adds the lines of a flow. `height` may be empty.
   void add(int number, const FlowView& flow, View<const float> height);
@@ -46,7 +46,7 @@ class CloudTable {
  private:
   const int step_;
   const CloudUnits units_;
-  const bool has_heights_;
+  const bool has_heights_, has_bars_;
   std::string text_;
 };
 
@@ -58,7 +58,7 @@ struct CloudFileOptions {
   /// Throws UsageError for options that do not fit together, and Error(unsupported) without NetCDF.
   void check(CloudUnits units, bool has_heights) const;
   /// Begins the file. `first`: number, counted from 1, of the image that the first motion belongs to.
-  MotionFile begin(Size size, CloudUnits units, bool has_heights, int first) const;
+  MotionFile begin(Size size, CloudUnits units, bool has_heights, bool has_bars, int first) const;
 };
 
 /// Finds heights in stereo pairs and smooths them along the motion. Disparities are refined by the flow from

@@ -58,9 +58,12 @@ FrameBuffer CloudArrows::draw(const FlowView& flow, const Frame& frame) const {
                           fmt::format("{:g} {}", shown, units.given() ? "m/s" : "px"));
 }
 
-CloudTable::CloudTable(int step, CloudUnits units, bool has_heights)
-    : step_(step), units_(units), has_heights_(has_heights) {
-  text_ = fmt::format("frame,x,y,u,v{}{},valid\n", units_.given() ? ",speed,direction" : "",
+CloudTable::CloudTable(int step, CloudUnits units, bool has_heights, bool has_bars)
+    : step_(step), units_(units), has_heights_(has_heights), has_bars_(has_bars) {
+  const char* const bars = !has_bars_       ? ""
+                           : units_.given() ? ",u_sigma,v_sigma,wind_sigma,outlier"
+                                            : ",u_sigma,v_sigma,outlier";
+  text_ = fmt::format("frame,x,y,u,v{}{}{},valid\n", units_.given() ? ",speed,direction" : "", bars,
                       has_heights_ ? ",height" : "");
 }
 
@@ -71,6 +74,13 @@ void CloudTable::add(int number, const FlowView& flow, View<const float> height)
     if (units_.given())
       text_ +=
           fmt::format(",{:.3f},{:.1f}", std::hypot(u, v) * units_.meters_per_second(), wind_direction(u, v));
+    if (has_bars_) {
+      const double xx = flow.covariance.xx(x, y), yy = flow.covariance.yy(x, y);
+      text_ += fmt::format(",{:.4g},{:.4g}", std::sqrt(xx), std::sqrt(yy));
+      if (units_.given())
+        text_ += fmt::format(",{:.4g}", std::sqrt((xx + yy) / 2) * units_.meters_per_second());
+      text_ += fmt::format(",{:.4f}", flow.outlier(x, y));
+    }
     if (has_heights_) {
       const bool known = height && std::isfinite(height(x, y));
       text_ += known ? fmt::format(",{:.4f}", height(x, y)) : ",";
@@ -99,7 +109,8 @@ void CloudFileOptions::check(CloudUnits units, bool has_heights) const {
   if (!height_unit.empty() && !has_heights) throw UsageError("--height-unit needs --stereo, the other view");
 }
 
-MotionFile CloudFileOptions::begin(Size size, CloudUnits units, bool has_heights, int first) const {
+MotionFile CloudFileOptions::begin(Size size, CloudUnits units, bool has_heights, bool has_bars,
+                                   int first) const {
   return typed([&] {
     return MotionFile(path, size,
                       {.km_per_pixel = units.km_per_pixel,
@@ -107,6 +118,7 @@ MotionFile CloudFileOptions::begin(Size size, CloudUnits units, bool has_heights
                        .start = start,
                        .height_unit = height_unit,
                        .has_heights = has_heights,
+                       .has_bars = has_bars,
                        .first_image = first});
   });
 }

@@ -21,4 +21,7 @@ void add_serve(App& program);
 void add_bench(App& program);
 void add_generate(App& program);  ///< hidden: writes the manual pages and shell completions
 
+/// Runs the command that the words of `main` name, and returns the exit code.
+int run_program(int argc, char** argv);
+
 }  // namespace parafield::command

@@ -132,6 +132,7 @@ void run(const StereoCommandOptions& options) {
   StereoOptions task = options.task;
   task.energies = options.energies(method);
   options.bars.ask(task);
+  task.sigma |= !options.camera.depth_sigma.empty();
   options.camera.check();
   if (options.scale && !has_extension(options.disparity, ".png"))
     throw UsageError(fmt::format("--scale needs a PNG; {} holds px", options.disparity));

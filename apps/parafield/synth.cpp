@@ -89,7 +89,7 @@ void add_synth(App& program) {
       "folder for the files, made if it is missing. They are frame0000.png, flow0000.flo (true flow), "
       "occluded0000.png (255 where a pixel is not seen in the next frame) and, for scenes with depth, "
       "depth0000.pfm (one channel, along the viewing direction, in scene units, infinite in the sky), "
-      "and so on. stereo and clouds have disparity0000.pfm of the left image, balloons and square have "
+      "and so on. stereo, ball, sheet and clouds have disparity0000.pfm of the left image, balloons and square have "
       "moving0001.png (255 where something moves); square has no flow");
   command.add_setting("--size WxH", options.size, "size, px");
   command.add_setting("--frames N", options.frames, "number of frames").range(1, 9999);

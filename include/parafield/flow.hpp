@@ -102,6 +102,9 @@ inline int frames_of(const FlowMethod& method) {
   return std::visit([](const auto& chosen) { return chosen.frames; }, method);
 }
 
+/// Whether a method has error bars: the options covariance, outlier and cause.
+inline bool has_error_bars(const FlowMethod& method) { return std::holds_alternative<AdaptiveRidge>(method); }
+
 /// One-shot form of the estimator. Takes as many frames as the method needs and returns their flow, in the
 /// frames' memory. Low contrast of 8-bit frames that name no range is stretched (see find_value_range).
 /// Throws like the estimator.

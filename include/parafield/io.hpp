@@ -200,7 +200,8 @@ PARAFIELD_API float depth_scale_of(double baseline);
 PARAFIELD_API DepthLoss write_depth(const std::filesystem::path& path, const View<const float>& depth,
                                     float scale = 1000);
 
-/// Writes points as .ply, binary and little-endian, with x, y and z (float) and red, green and blue (uchar).
+/// Writes points as .ply, binary and little-endian, with x, y and z (float), red, green and blue (uchar), and
+/// sigma_z (float) if any point has one.
 PARAFIELD_API void write_points(const std::filesystem::path& path, std::span<const ColorPoint> points);
 
 /// Content of a file.

@@ -20,13 +20,16 @@ struct MotionFileOptions {
   std::string start = {};        ///< time of the first image, UTC: "2017-09-06T12:00"; empty = unknown
   std::string height_unit = {};  ///< "m" or "km"; empty = unknown
   bool has_heights = false;
-  int first_image = 1;  ///< number, counted from 1, of the image whose motion comes first
+  bool has_bars = false;  ///< the flow has a covariance and the probability of outliers
+  int first_image = 1;    ///< number, counted from 1, of the image whose motion comes first
 };
 
 /// A NetCDF-4 file of the motion of a sequence, following the CF conventions 1.8. Its dimensions are time, y
 /// and x, from the top of the image. Variables:
 /// - u, v: px to the next image, to the right and down; NaN where unknown. `valid`: 1 or 0.
 /// - x_wind, y_wind: m/s, to the right and up, if `km_per_pixel` and `minutes` are given.
+/// - with `has_bars`, u_sigma and v_sigma (px) and x_wind_sigma and y_wind_sigma (m/s): standard deviations;
+///   outlier: probability that the error of the motion is above 1 px.
 /// - height: NaN where unknown. With a unit, its standard name is height_at_cloud_top.
 /// - x, y: km, to the right and up, or px; time: minutes, if `start` is given; image: number from
 ///   `first_image`.
@@ -45,7 +48,8 @@ class PARAFIELD_API MotionFile {
   /// Leaves out images whose motion is unknown.
   void skip(int images);
   /// Adds the motion of the next image, and its heights if `has_heights` is set. Throws
-  /// Error(invalid_argument) for another size, and for heights that are missing or unexpected; Error(file).
+  /// Error(invalid_argument) for another size, for heights that are missing or unexpected, and for error bars
+  /// that are missing; Error(file).
   void add(const In<FlowView>& flow, View<const float> heights = {});
   /// Completes the file and gives it its name. Throws Error(file).
   void close();

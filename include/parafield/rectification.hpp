@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <array>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -171,10 +172,12 @@ PARAFIELD_API RowAlignment measure_row_alignment(const In<Frame>& left, const In
 struct ColorPoint {
   float x, y, z;
   std::uint8_t red, green, blue;
+  float sigma_z = std::numeric_limits<float>::quiet_NaN();  ///< standard deviation of z; NaN = unknown
 };
 
 /// Converts a disparity field to points, row by row, in the unit of the baseline and with the colors of the
-/// left view. Pixels that are not valid or not finite, or where d + doffs is not above 0, yield no point.
+/// left view. If the field has a sigma, points have sigma_z = z^2 / (focal * baseline) * sigma; x and y are
+/// proportional to z, so their errors are the same share of it. Pixels that are not valid or not finite, or where d + doffs is not above 0, yield no point.
 /// Colors are scaled to 0..255 by the frame's range; a color that is not finite becomes black. Both inputs
 /// must be in host memory. Throws Error(invalid_argument) for different sizes, or a focal length or baseline
 /// that is not above 0.

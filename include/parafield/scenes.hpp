@@ -16,8 +16,8 @@ namespace parafield {
 /// centers and rounded to u8; nothing is resampled. Edges between layers and of the terrain are hard: a pixel
 /// has the value and the flow of the surface at its center. Motion is a few px at 640x480 (40 to 80 in
 /// `large`, 24 and 4 in `bar` and `camouflage`, 8 to 50 in `poles`, 10 to 40 in `runner`, 0 to 60 in
-/// `stereo`). It differs between seeds and is the same for all frames, except in `flythrough` and `stereo`,
-/// whose cameras follow a valley, and where SceneOptions::pace says otherwise.
+/// `stereo`, `ball` and `sheet`). It differs between seeds and is the same for all frames, except in
+/// `flythrough` and `stereo`, whose cameras follow a valley, and where SceneOptions::pace says otherwise.
 struct Scene {
   std::vector<FrameBuffer> frames;  ///< gray_u8, or rgb_u8 with SceneOptions::color
   /// flow[i]: from frame i to frame i + 1, at every pixel, without confidence. In `clouds` it is from frame i
@@ -29,8 +29,8 @@ struct Scene {
   /// depth[i]: depth of frame i along the viewing direction, in scene units; infinity in the sky. Empty for
   /// flat scenes.
   std::vector<Image<float>> depth;
-  /// disparity[i]: disparity at every pixel of frame 2 i, whose right image is frame 2 i + 1. Only `stereo`
-  /// and `clouds` have disparities. In `clouds` the ground has disparity 0.
+  /// disparity[i]: disparity at every pixel of frame 2 i, whose right image is frame 2 i + 1. Only `stereo`,
+  /// `ball`, `sheet` and `clouds` have disparities. In `clouds` the ground has disparity 0.
   std::vector<DisparityField> disparity;
   /// moving[i]: 1 where frame i + 1 shows a moving object. Only `balloons` and `square` have masks. In
   /// `square`, a car that stops or stands for a while still counts as moving, but shadows and leaves do not.
@@ -81,8 +81,8 @@ struct SceneOptions {
   std::uint64_t seed = 1;
   bool fine = true;    ///< texture down to about 3 px; otherwise only smooth shading, above about 20 px
   bool color = false;  ///< rgb_u8, with slowly varying colors on each surface; luma as in gray frames
-  /// Must be steady for `flythrough`, `stereo`, `clouds` and `square`, and must not be shaking for
-  /// `balloons`.
+  /// Must be steady for `flythrough`, `stereo`, `ball`, `sheet`, `clouds` and `square`, and must not be
+  /// shaking for `balloons`.
   Pace pace = Pace::steady;
   Conditions conditions = Conditions::steady;  ///< must be steady except for `square`
   /// Called with the completed fraction of the work, 0 to 1, which never decreases. An exception
@@ -109,6 +109,8 @@ struct SceneInfo {
 /// - runner: a thin figure with limbs that swing, before a distant background.
 /// - flythrough: terrain under a moving sky, with depth.
 /// - stereo: the same, seen by a rectified pair of cameras, with disparities. Their baseline is 0.17.
+/// - ball, sheet: a ball, or a sheet that hangs in folds, before a wall, seen by a rectified pair of cameras
+///   that pan, with disparities.
 /// - clouds: clouds over ground, both moving, seen by two satellites. Clouds are translucent at their edges;
 ///   a pixel has the flow and the disparity of the clouds where they contribute at least half of the light.
 /// - square: walkers, cars and a dog that cross a square before a still camera, with masks and without flow.

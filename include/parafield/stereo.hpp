@@ -56,6 +56,12 @@ struct StereoOptions {
 using StereoMethod = std::variant<BeliefPropagation<StereoEnergy>, WinnerTakesAll<StereoEnergy>,
                                   Icm<StereoEnergy>, Annealing<StereoEnergy>>;
 
+/// Whether a method has error bars: the options sigma, outlier and cause.
+inline bool has_error_bars(const StereoMethod& method) {
+  const auto* const propagation = std::get_if<BeliefPropagation<StereoEnergy>>(&method);
+  return propagation && propagation->energy.checks.lr_check > 0;
+}
+
 /// The task of stereo.
 struct PARAFIELD_API Stereo {
   static constexpr bool streams = false;  ///< frames come in pairs

@@ -46,6 +46,9 @@ def motion(
 
     Raises parafield.Error, which names the argument.
     """
+    for name in ("covariance", "outlier", "cause"):
+        if name in parameters:
+            raise pf.Error(f"{name} cannot be given here: a motion field has no error bars; parafield.xarray.flow has")
     frames = _frames(input_images)
     if not isinstance(smoothing, (int, float, np.number)) or not 0 < smoothing < 1e4:
         raise pf.Error(f"smoothing cannot be {smoothing!r}; allowed: above 0, below 10000 px")

@@ -72,7 +72,7 @@ OutArray read_out(nb::handle out, Size size) {
 namespace {
 
 template <class Task>
-std::string text_of(const PythonEstimator<Task>& estimator, const char* name) {
+std::string text_of_estimator(const PythonEstimator<Task>& estimator, const char* name) {
   std::string text = "<parafield." + std::string(name) + " ";
   text += str_text(nb::repr(method_object(estimator.method())));
   if (estimator.size() != Size{}) text += ", " + size_text(estimator.size());
@@ -227,7 +227,7 @@ GPU's work.)");
           "(black, white): the range given, or found in the first frames; None before them.")
       .def_prop_ro("workspace_bytes", &Self::workspace_bytes,
                    "Memory of the device that the estimator holds.")
-      .def("__repr__", [name](const Self& self) { return text_of(self, name); });
+      .def("__repr__", [name](const Self& self) { return text_of_estimator(self, name); });
 }
 
 }  // namespace

@@ -76,11 +76,11 @@ nb::object covariance_of(const Field<Flow>& field) {
 nb::object variance_of(const Field<Flow>& field, int i) {
   return plane(field, field.covariance + i * field.pixels(), nb::dtype<float>(), field.bars);
 }
+nb::object root(const nb::object& value) { return value.attr("__pow__")(0.5); }
 /// Returns the square root of the larger eigenvalue of the covariance.
 nb::object sigma_of(const Field<Flow>& field) {
   if (!field.covariance) return nb::none();
   const nb::object xx = variance_of(field, 0), xy = variance_of(field, 1), yy = variance_of(field, 2);
-  const auto root = [](const nb::object& value) { return value.attr("__pow__")(0.5); };
   const nb::object half = (xx - yy) * nb::float_(0.5);
   return root((xx + yy) * nb::float_(0.5) + root(half * half + xy * xy));
 }
@@ -90,6 +90,16 @@ nb::object sigma_of(const Field<Stereo>& field) {
 /// Returns outlier (0) or outlier3 (1), or None.
 nb::object outlier_of(const Planes& field, int i) {
   return field.outlier ? plane(field, field.outlier + i * field.pixels(), nb::dtype<float>(), 2) : nb::none();
+}
+/// Returns the expected error, or None.
+template <class Task>
+nb::object expected_error_of(const Field<Task>& field) {
+  if (!field.covariance || !field.outlier) return nb::none();
+  const nb::object outliers = outlier_of(field, 0) * nb::float_(4.0);
+  if constexpr (std::is_same_v<Task, Flow>)
+    return root(variance_of(field, 0) + variance_of(field, 2)) + outliers;
+  else
+    return sigma_of(field) + outliers;
 }
 nb::object cause_of(const Planes& field) {
   return field.cause ? plane(field, field.cause, nb::dtype<std::uint8_t>()) : nb::none();
@@ -225,6 +235,13 @@ void bind_bars(nb::class_<Field<Task>>& type, const char* sigma) {
       .def_prop_ro(
           "outlier3", [](const F& self) { return outlier_of(self, 1); },
           nb::sig("def outlier3(self) -> typing.Any"), "The same for errors above 3 px.")
+      .def_prop_ro(
+          "expected_error", [](const F& self) { return expected_error_of(self); },
+          nb::sig("def expected_error(self) -> typing.Any"),
+          "float32, H x W (N x H x W for a stack): about how large the error is, px: the standard deviation, "
+          "of "
+          "both components together, plus 4 * outlier. It ranks pixels better than `confidence`. None unless "
+          "both were asked for.")
       .def_prop_ro(
           "cause", [](const F& self) { return cause_of(self); }, nb::sig("def cause(self) -> typing.Any"),
           "uint8, H x W (N x H x W for a stack): an ErrorCause, the main reason why the error may be large. "

@@ -86,9 +86,9 @@ class FlowIterator {
   std::atomic<int> next_ = 0;  // threads may share an iterator
 };
 
-/// Converts arrays of points and colors, N x 3 each, to points of the library. Points are white if `colors`
-/// is None.
-std::vector<ColorPoint> read_points(nb::handle points, nb::handle colors) {
+/// Converts arrays of points and colors, N x 3 each, and standard deviations, N, to points of the library.
+/// Points are white if `colors` is None.
+std::vector<ColorPoint> read_points(nb::handle points, nb::handle colors, nb::handle sigma) {
   const nb::object places = as_plane(points, "points", "float32");
   const auto check = [](const nb::object& array, const char* name, nb::handle rows) {
     const nb::object shape = array.attr("shape");
@@ -102,6 +102,12 @@ std::vector<ColorPoint> read_points(nb::handle points, nb::handle colors) {
   const float* const place = data_of<float>(places);
   for (std::size_t i = 0; i < count; ++i)
     all[i].x = place[3 * i], all[i].y = place[3 * i + 1], all[i].z = place[3 * i + 2];
+  if (!sigma.is_none()) {
+    const nb::object deviations = as_plane(sigma, "sigma", "float32"), shape = deviations.attr("shape");
+    if (nb::len(shape) != 1 || !shape[0].equal(nb::int_(count)))
+      fail("sigma has the shape ", str_text(shape), "; expected ", count, ", one for each point");
+    for (std::size_t i = 0; i < count; ++i) all[i].sigma_z = data_of<float>(deviations)[i];
+  }
   if (colors.is_none()) return all;
   const nb::object given =
       with_name("colors", [&] { return nb::module_::import_("numpy").attr("asarray")(colors); });
@@ -145,14 +151,14 @@ void bind_stereo_files(nb::module_& module) {
       "Writes depths, H x W, in the format of the extension: .pfm and .npy store them unchanged, .png stores "
       "depth * scale in 16 bits: by default millimeters of depths in meters. A RangeWarning says how many "
       "depths do not fit.");
-  define<"write_points(path, points, colors = None) -> None">(
+  define<"write_points(path, points, colors = None, sigma = None) -> None">(
       module,
-      [](const Path& path, nb::handle points, nb::handle colors) {
-        const std::vector<ColorPoint> all = read_points(points, colors);
+      [](const Path& path, nb::handle points, nb::handle colors, nb::handle sigma) {
+        const std::vector<ColorPoint> all = read_points(points, colors, sigma);
         unlocked([&] { write_points(path, all); });
       },
       "Writes points, N x 3, and their colors, N x 3 (uint8), as a binary .ply file. Without colors they are "
-      "white.");
+      "white. `sigma`, N, are the standard deviations of z.");
 }
 
 }  // namespace

@@ -17,7 +17,8 @@ const char* const points_doc = R"(The points of a disparity field, and their col
 Both are NumPy arrays. Points are N x 3, float32: x to the right, y down and z forward from the left camera,
 in the unit of the baseline. Colors are N x 3, uint8: red, green and blue of the left view. Invalid pixels
 give no point. `left` is the left view, in host memory; axes, range and channels are as in estimate_flow.
-`geometry` is rectify()'s geometry, or any other. Raises Error.)";
+`geometry` is rectify()'s geometry, or any other. The finite values of depth_sigma_of are the standard
+deviations of z, in the order of the points. Raises Error.)";
 
 const char* const filter_doc = R"(Averages heights along the trajectories of motion.
 
@@ -31,9 +32,9 @@ nb::tuple point_arrays(const std::vector<ColorPoint>& points) {
   const auto places = make_host_storage(least * 12), colors = make_host_storage(least * 3);
   auto* place = reinterpret_cast<float*>(places->data);
   auto* color = reinterpret_cast<std::uint8_t*>(colors->data);
-  for (const auto& [x, y, z, red, green, blue] : points) {
-    *place++ = x, *place++ = y, *place++ = z;
-    *color++ = red, *color++ = green, *color++ = blue;
+  for (const ColorPoint& point : points) {
+    *place++ = point.x, *place++ = point.y, *place++ = point.z;
+    *color++ = point.red, *color++ = point.green, *color++ = point.blue;
   }
   return nb::make_tuple(array_in(places, places->data, nb::dtype<float>(), {count, 3}, {3, 1}),
                         array_in(colors, colors->data, nb::dtype<std::uint8_t>(), {count, 3}, {3, 1}));

@@ -39,7 +39,7 @@ std::string source_text(T value) {
 const char* kept(const std::string& text) { return (new std::string(text))->c_str(); }
 
 template <class Struct>
-std::string signature(const std::string& head) {
+std::string constructor_signature(const std::string& head) {
   std::string text = head;
   const Struct defaults{};
   describe(defaults, [&]<class T>(const T& value, const Parameter<T>& parameter) {
@@ -122,7 +122,7 @@ nb::class_<Struct> bind_struct(nb::module_& module, const std::string& name, con
         set_all(Struct::name, value, nb::borrow<nb::dict>(parameters));
         new (self) Struct(value);
       },
-      nb::sig(kept(signature<Struct>("def __init__(self, *") + ") -> None")));
+      nb::sig(kept(constructor_signature<Struct>("def __init__(self, *") + ") -> None")));
   static const Struct defaults{};
   describe(defaults, [&]<class T>(const T& field, const Parameter<T>& parameter) {
     const std::ptrdiff_t offset =

@@ -29,6 +29,7 @@ def images(scene: str = "rotation", shape: tuple[int, int] = (72, 96), count: in
         {},
         {"frames": 3},
         {"preset": "sequence"},
+        {"covariance": True, "outlier": True, "cause": True},
         {"method": "gradient-tensor"},
         {"method": "ridge-regression"},
     ],

@@ -21,9 +21,10 @@ def test_of_flow(frames):
     matrices = np.stack([np.stack([xx, xy], -1), np.stack([xy, yy], -1)], -1)
     assert np.allclose(flow.sigma, np.sqrt(np.linalg.eigvalsh(matrices)[..., 1]), rtol=1e-3)
     assert (flow.outlier >= flow.outlier3).all() and (flow.outlier <= 1).all() and (flow.outlier3 >= 0).all()
+    assert np.allclose(flow.expected_error, np.sqrt(xx + yy) + 4 * flow.outlier, rtol=1e-5)
     assert flow.cause.dtype == np.uint8 and flow.cause.max() <= pf.ErrorCause.left_frame
     plain = pf.estimate_flow(*frames[:2])
-    assert plain.covariance is plain.sigma is plain.outlier is plain.outlier3 is plain.cause is None
+    assert plain.expected_error is plain.covariance is plain.sigma is plain.outlier is plain.outlier3 is plain.cause is None
     assert np.array_equal(plain.uv, flow.uv) and np.array_equal(plain.valid, flow.valid)
 
 
@@ -65,12 +66,30 @@ def test_of_estimators(frames):
 def test_of_disparities(sides):
     field = pf.estimate_disparity(*sides, sigma=True, outlier=True, cause=True)
     assert field.sigma.shape == (48, 64) and (field.sigma > 0).all()
+    assert np.allclose(field.expected_error, field.sigma + 4 * field.outlier)
     depth, sigma = pf.depth_of(field, 50, 0.17), pf.depth_sigma_of(field, 50, 0.17)
     known = np.isfinite(depth)
     assert np.allclose(sigma[known], depth[known] ** 2 / (50 * 0.17) * field.sigma[known], rtol=1e-4)
     assert np.isinf(sigma[~known]).all()
     with pytest.raises(pf.Error, match="no sigma"):
         pf.depth_sigma_of(pf.estimate_disparity(*sides), 50, 0.17)
+
+
+def test_of_points(sides, tmp_path):
+    field = pf.estimate_disparity(*sides, sigma=True)
+    geometry = pf.StereoGeometry(50, 0.17, 31.5, 23.5)
+    points, colors = pf.points_of(field, sides[0], geometry)
+    depth_sigma = pf.depth_sigma_of(field, geometry.focal, geometry.baseline, geometry.doffs)
+    sigma = depth_sigma[np.isfinite(depth_sigma)]  # in the order of the points
+    where = field.valid & (field.d > 0)
+    assert np.allclose(sigma, points[:, 2] ** 2 / (50 * 0.17) * field.sigma[where], rtol=1e-4)
+    pf.write_points(tmp_path / "p.ply", points, colors, sigma)
+    text = (tmp_path / "p.ply").read_bytes()
+    assert b"property float sigma_z" in text
+    last = np.frombuffer(text[text.index(b"end_header") + 11 :], np.dtype("3f4, 3u1, f4"))
+    assert np.array_equal(last["f2"], sigma) and np.array_equal(last["f0"], points)
+    with pytest.raises(pf.Error, match="sigma has the shape"):
+        pf.write_points(tmp_path / "p.ply", points, colors, sigma[1:])
 
 
 def test_scores():

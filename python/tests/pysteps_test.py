@@ -80,6 +80,7 @@ def test_methods_and_parameters_reach_the_library() -> None:
         (lambda: motion(np.zeros((2, 40, 50)), smoothing=0), "smoothing cannot be 0"),
         (lambda: motion(np.zeros((2, 40, 50)), smoothing="much"), "smoothing cannot be 'much'"),
         (lambda: motion(np.zeros((2, 40, 50)), fd_method="blob"), "fd_method"),
+        (lambda: motion(np.zeros((2, 40, 50)), covariance=True), "covariance cannot be given here"),
     ],
 )
 def test_errors_name_the_argument(call: Any, message: str) -> None:

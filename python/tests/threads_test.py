@@ -154,8 +154,8 @@ def interrupt(call):
         import time
         import numpy as np
         import parafield as pf
-        frames = pf.render_scene("layers", shape=(240, 320), frames=2).frames
-        large = [np.tile(frame, (12, 12)) for frame in frames]
+        frames = pf.render_scene("layers", shape=(96, 128), frames=2).frames
+        large = [np.tile(frame, (30, 30)) for frame in frames]
         slow = pf.flow.Annealing(sweeps=20000)
         estimator = pf.FlowEstimator(slow, device="cpu")
         print("begin", flush=True)
@@ -163,7 +163,7 @@ def interrupt(call):
             {call}
         except KeyboardInterrupt:
             print(time.time(), flush=True)
-        assert pf.estimate_flow(*frames).shape == (240, 320)
+        assert pf.estimate_flow(*frames).shape == (96, 128)
         fast = pf.FlowEstimator(slow.replace(sweeps=1))
         assert fast(*frames).uv.tobytes() == pf.estimate_flow(*frames, slow, sweeps=1).uv.tobytes()
         if {"estimator" in call}:

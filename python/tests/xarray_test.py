@@ -218,6 +218,26 @@ def test_speeds_follow_the_axes() -> None:
     assert "x_velocity" not in flow(stack(3), speeds=False)
 
 
+def test_error_bars() -> None:
+    images = stack(3)
+    estimated = flow(images, covariance=True, outlier=True, cause=True)
+    field = pf.estimate_flow(images.values[1], images.values[2], covariance=True, outlier=True, cause=True)
+    same(estimated, 1, field)
+    for i, name in enumerate(("u_variance", "uv_covariance", "v_variance")):
+        np.testing.assert_array_equal(estimated[name][1], field.covariance[..., i])
+        assert estimated[name].attrs["units"] == "px2"
+    for name in ("outlier", "outlier3", "cause"):
+        np.testing.assert_array_equal(estimated[name][1], getattr(field, name))
+    assert estimated.cause.dtype == np.uint8 and estimated.cause.attrs["flag_meanings"].split()[5] == "left_frame"
+    np.testing.assert_allclose(estimated.y_velocity_sigma, np.sqrt(estimated.v_variance) * 2000 / 300, rtol=1e-6)
+    assert estimated.y_velocity_sigma.attrs["units"] == "m s-1"
+    assert set(flow(images, outlier=True).data_vars) - set(flow(images).data_vars) == {"outlier", "outlier3"}
+    with pytest.raises(pf.Error, match="only for adaptive-ridge; lucas-kanade has none"):
+        flow(images, method="lucas-kanade", covariance=True)
+    with pytest.raises(pf.Error, match="covariance cannot be 1"):
+        flow(images, covariance=1)
+
+
 def test_speeds_take_each_interval() -> None:
     seconds = np.array([0, 60, 180, 200])
     images = stack(4, time=("time", seconds / 60, {"units": "minutes since 2024-01-01"}))

@@ -73,9 +73,7 @@ class SolverBase {
   /// The copies of the frames that the solver keeps in their slots, or null.
   const KeptFrames* kept() const { return nullptr; }
 
-  /// Whether `luma` returns planes: error bars need them.
-  static constexpr bool keeps_luma = false;
-  /// Luma of the frame in a slot, 0..255.
+  /// Luma of the frame in a slot, 0..255, which error bars need. Empty if the method has none.
   View<const float> luma(int /*slot*/) const { return {}; }
 
   /// Lends the images of the solver that `solve` overwrites before it reads them.

@@ -5,6 +5,7 @@
 #ifdef PARAFIELD_HAS_NETCDF
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -66,6 +67,7 @@ struct MotionFile::Impl {
   int id = -1;
   int time_dimension = -1, y_dimension = -1, x_dimension = -1;
   int u = -1, v = -1, valid = -1, x_wind = -1, y_wind = -1, height = -1, time = -1, image = -1;
+  int u_sigma = -1, v_sigma = -1, x_wind_sigma = -1, y_wind_sigma = -1, outlier = -1;
   std::size_t count = 0;
   std::int64_t skipped = 0;  // images that were left out
   std::vector<float> plane;
@@ -118,6 +120,9 @@ struct MotionFile::Impl {
     if (!units.empty()) say(variable, "units", units);
     return variable;
   }
+  static bool one_of(std::string_view name, std::initializer_list<std::string_view> names) {
+    return std::ranges::find(names, name) != names.end();
+  }
   /// A compressed variable with one image per time.
   int defined_plane(const char* name, nc_type type, const char* long_name, const char* standard_name,
                     const std::string& units) const {
@@ -128,7 +133,11 @@ struct MotionFile::Impl {
     expect(netcdf().nc_def_var_deflate(id, variable, 1, 1, 1));
     if (type == NC_FLOAT) {
       expect(netcdf().nc_put_att_float(id, variable, "_FillValue", NC_FLOAT, 1, &unknown));
-      if (std::string_view(name) != "height") say(variable, "ancillary_variables", "valid");
+      const bool is_motion = one_of(name, {"u", "v", "x_wind", "y_wind"});
+      if (is_motion && options.has_bars)
+        say(variable, "ancillary_variables", std::string("valid outlier ") + name + "_sigma");
+      else if (is_motion)
+        say(variable, "ancillary_variables", "valid");
     }
     return variable;
   }
@@ -137,7 +146,7 @@ struct MotionFile::Impl {
     const bool has_size = options.km_per_pixel > 0, has_winds = has_size && options.minutes > 0;
     say(NC_GLOBAL, "Conventions", "CF-1.8");
     say(NC_GLOBAL, "title", "Motion of an image sequence");
-    say(NC_GLOBAL, "source", std::string("parafield ") + version());
+    say(NC_GLOBAL, "source", std::string("parafield ") + parafield::version());
     expect(netcdf().nc_def_dim(id, "time", NC_UNLIMITED, &time_dimension));
     expect(netcdf().nc_def_dim(id, "y", std::size_t(size.height), &y_dimension));
     expect(netcdf().nc_def_dim(id, "x", std::size_t(size.width), &x_dimension));
@@ -164,6 +173,20 @@ struct MotionFile::Impl {
     if (has_winds) {
       x_wind = defined_plane("x_wind", NC_FLOAT, "speed to the right", "x_wind", "m s-1");
       y_wind = defined_plane("y_wind", NC_FLOAT, "speed upward in the image", "y_wind", "m s-1");
+    }
+    if (options.has_bars) {
+      const auto sigma = [&](const char* name, const char* of, const char* standard_name, const char* units) {
+        return defined_plane(name, NC_FLOAT,
+                             (std::string("standard deviation of the error of ") + of).c_str(), standard_name,
+                             units);
+      };
+      u_sigma = sigma("u_sigma", "u", "", "1");
+      v_sigma = sigma("v_sigma", "v", "", "1");
+      if (has_winds) {
+        x_wind_sigma = sigma("x_wind_sigma", "x_wind", "x_wind standard_error", "m s-1");
+        y_wind_sigma = sigma("y_wind_sigma", "y_wind", "y_wind standard_error", "m s-1");
+      }
+      outlier = defined_plane("outlier", NC_FLOAT, "probability of an error above 1 pixel", "", "1");
     }
     if (options.has_heights)
       height = defined_plane("height", NC_FLOAT, "height of the cloud top",
@@ -201,6 +224,8 @@ struct MotionFile::Impl {
     check_same_size("the flow field", flow.size(), "the file", size);
     if (bool(heights) != options.has_heights)
       fail_value(heights ? "the file has no heights" : "heights are missing");
+    if (options.has_bars && !(flow.covariance && flow.outlier))
+      fail_value("the flow has no covariance or no probability of outliers: see FlowOptions");
     if (heights) check_same_size("the height field", heights.size(), "the file", size);
     if (id < 0) fail_value("the file is closed");
     const io::NetcdfCalls calls;
@@ -213,6 +238,14 @@ struct MotionFile::Impl {
     put(valid, [&](int x, int y) { return known(x, y) && is_set(flow.valid, x, y) ? 1.0f : 0.0f; });
     put(x_wind, [&](int x, int y) { return known(x, y) ? float(flow.u(x, y) * speed) : unknown; });
     put(y_wind, [&](int x, int y) { return known(x, y) ? float(-flow.v(x, y) * speed) : unknown; });
+    const auto sigma = [&](const View<const float>& variance, double scale) {
+      return [=](int x, int y) { return known(x, y) ? float(std::sqrt(variance(x, y)) * scale) : unknown; };
+    };
+    put(u_sigma, sigma(flow.covariance.xx, 1));
+    put(v_sigma, sigma(flow.covariance.yy, 1));
+    put(x_wind_sigma, sigma(flow.covariance.xx, speed));
+    put(y_wind_sigma, sigma(flow.covariance.yy, speed));
+    put(outlier, [&](int x, int y) { return known(x, y) ? flow.outlier(x, y) : unknown; });
     put(height, [&](int x, int y) { return std::isfinite(heights(x, y)) ? heights(x, y) : unknown; });
     const double number = double(count) + double(skipped) + options.first_image;
     put_number(time, (number - 1) * options.minutes);

@@ -19,7 +19,7 @@ constexpr std::uint32_t unknown = 0xffffffff;  // the value is in a field of 64 
 
 std::uint64_t load_u64(const std::uint8_t* p) { return load_u32(p) | std::uint64_t(load_u32(p + 4)) << 32; }
 
-[[noreturn]] void fail_damaged(const auto&... why) { fail_format("damaged .npz file: ", why...); }
+[[noreturn]] void fail_damaged_npz(const auto&... why) { fail_format("damaged .npz file: ", why...); }
 
 /// CRC-32 of ZIP.
 std::uint32_t checksum_of(ByteSpan bytes) {
@@ -41,14 +41,14 @@ const std::uint8_t* find_end(ByteSpan bytes) {
   constexpr std::size_t longest_comment = 65535;
   for (std::size_t after = end_bytes; after <= bytes.size() && after <= end_bytes + longest_comment; ++after)
     if (const ByteSpan record = bytes.last(after); starts_with(record, "PK\5\6")) return record.data();
-  fail_damaged("its directory is missing; it is cut off");
+  fail_damaged_npz("its directory is missing; it is cut off");
 }
 
 #ifdef PARAFIELD_HAS_PNG
 Bytes inflated_of(ByteSpan packed, std::uint64_t size, const std::string& name) {
   constexpr std::uint64_t most_expanded = 1032;
   if (size > most_expanded * packed.size())
-    fail_damaged("the array ", name, " of ", size, " bytes does not fit into ", packed.size());
+    fail_damaged_npz("the array ", name, " of ", size, " bytes does not fit into ", packed.size());
   struct Stream : z_stream {
     Stream() : z_stream{} {}
     ~Stream() { inflateEnd(this); }
@@ -69,7 +69,7 @@ Bytes inflated_of(ByteSpan packed, std::uint64_t size, const std::string& name) 
     written += out - stream.avail_out;
   }
   if (status != Z_STREAM_END || written != size)
-    fail_damaged("the array ", name, " ends after ", written, " of ", size, " bytes");
+    fail_damaged_npz("the array ", name, " ends after ", written, " of ", size, " bytes");
   return bytes;
 }
 #else
@@ -88,14 +88,14 @@ Npz::Npz(ByteSpan bytes) : bytes_(bytes) {
   const auto at = std::uint64_t(end - bytes.data());
   if (count == 0xffff || size == unknown || start == unknown) {
     if (at < locator_bytes || !starts_with(bytes.subspan(at - locator_bytes), "PK\6\7"))
-      fail_damaged("its directory is missing");
+      fail_damaged_npz("its directory is missing");
     const std::uint64_t wide = load_u64(end - locator_bytes + 8);
-    if (wide > at || at - wide < wide_end_bytes) fail_damaged("its directory is missing");
+    if (wide > at || at - wide < wide_end_bytes) fail_damaged_npz("its directory is missing");
     count = load_u64(&bytes[wide + 32]);
     size = load_u64(&bytes[wide + 40]);
     start = load_u64(&bytes[wide + 48]);
   }
-  if (start > at || size > at - start) fail_damaged("its directory is outside the file");
+  if (start > at || size > at - start) fail_damaged_npz("its directory is outside the file");
   const std::uint8_t *entry = bytes.data() + start, *const last = entry + size;
   for (std::uint64_t i = 0; i < count; ++i) members_.push_back(member_at(entry, last));
   if (members_.empty()) fail_format("a .npz file without an array");
@@ -103,11 +103,11 @@ Npz::Npz(ByteSpan bytes) : bytes_(bytes) {
 
 Npz::Member Npz::member_at(const std::uint8_t*& entry, const std::uint8_t* end) const {
   if (std::size_t(end - entry) < entry_bytes || !starts_with({entry, entry_bytes}, "PK\1\2"))
-    fail_damaged("an entry of its directory");
+    fail_damaged_npz("an entry of its directory");
   const std::size_t name_bytes = load_u16(entry + 28), extra_bytes = load_u16(entry + 30),
                     comment_bytes = load_u16(entry + 32);
   if (std::size_t(end - entry) - entry_bytes < name_bytes + extra_bytes + comment_bytes)
-    fail_damaged("an entry of its directory");
+    fail_damaged_npz("an entry of its directory");
   const int method = load_u16(entry + 10);
   Member member{.name{reinterpret_cast<const char*>(entry + entry_bytes), name_bytes},
                 .deflated = method == 8,
@@ -149,19 +149,19 @@ ByteSpan Npz::array(std::string_view name) {
   if (!member.npy.empty()) return member.npy;
   const std::uint64_t left = bytes_.size() - std::min<std::uint64_t>(member.header, bytes_.size());
   if (left < header_bytes || !starts_with(bytes_.subspan(member.header), "PK\3\4"))
-    fail_damaged("the array ", shown(member.name), " is missing");
+    fail_damaged_npz("the array ", shown(member.name), " is missing");
   const std::uint8_t* const header = &bytes_[member.header];
   const std::uint64_t before = header_bytes + load_u16(header + 26) + load_u16(header + 28);
   if (before > left || member.packed > left - before ||
       (!member.deflated && member.packed != member.unpacked))
-    fail_damaged("the array ", shown(member.name), " of ", member.packed, " bytes is cut off");
+    fail_damaged_npz("the array ", shown(member.name), " of ", member.packed, " bytes is cut off");
   member.npy = bytes_.subspan(member.header + before, member.packed);
   if (member.deflated) {
     member.inflated = inflated_of(member.npy, member.unpacked, shown(member.name));
     member.npy = member.inflated;
   }
   if (checksum_of(member.npy) != member.checksum)
-    fail_damaged("the array ", shown(member.name), " differs from its checksum");
+    fail_damaged_npz("the array ", shown(member.name), " differs from its checksum");
   return member.npy;
 }
 

@@ -18,15 +18,15 @@ namespace {
 constexpr std::string_view names[] = {"x", "y", "u", "v"};
 constexpr std::size_t values = std::size(names);
 
-constexpr std::string_view blanks = " \t\r", blanks_and_separators = " \t\r,;";
+constexpr std::string_view track_blanks = " \t\r", blanks_and_separators = " \t\r,;";
 
 std::string_view after_blanks(std::string_view line) {
-  return line.substr(std::min(line.find_first_not_of(blanks), line.size()));
+  return line.substr(std::min(line.find_first_not_of(track_blanks), line.size()));
 }
 
 std::string_view trimmed(std::string_view line) {
   line = after_blanks(line.substr(0, line.find('#')));
-  return line.substr(0, line.find_last_not_of(blanks) + 1);
+  return line.substr(0, line.find_last_not_of(track_blanks) + 1);
 }
 
 /// The fields of a line that is not empty, at most `most`.

@@ -11,16 +11,20 @@ namespace {
 
 /// Points as PLY (Turk: The PLY polygon file format, 1994), binary and little-endian.
 Bytes encode_points(std::span<const ColorPoint> points) {
+  const auto is_known = [](const ColorPoint& point) { return !std::isnan(point.sigma_z); };
+  const bool has_sigma = std::ranges::any_of(points, is_known);
   const std::string header = "ply\nformat binary_little_endian 1.0\nelement vertex " +
                              std::to_string(points.size()) +
                              "\nproperty float x\nproperty float y\nproperty float z\nproperty uchar red\n"
-                             "property uchar green\nproperty uchar blue\nend_header\n";
-  constexpr std::size_t point_bytes = 15;
+                             "property uchar green\nproperty uchar blue\n" +
+                             (has_sigma ? "property float sigma_z\n" : "") + "end_header\n";
+  const std::size_t point_bytes = has_sigma ? 19 : 15;
   Bytes bytes(header.size() + points.size() * point_bytes);
   std::uint8_t* p = std::ranges::copy(header, bytes.data()).out;
-  for (const auto& [x, y, z, red, green, blue] : points) {
-    for (const float value : {x, y, z}) p = store_float(p, value);
-    for (const std::uint8_t value : {red, green, blue}) *p++ = value;
+  for (const ColorPoint& point : points) {
+    for (const float value : {point.x, point.y, point.z}) p = store_float(p, value);
+    for (const std::uint8_t value : {point.red, point.green, point.blue}) *p++ = value;
+    if (has_sigma) p = store_float(p, point.sigma_z);
   }
   return bytes;
 }

@@ -20,12 +20,13 @@ class BlockPropagation {
   /// the available memory if there is no limit. If plan.blocks is 0, chooses the fewest blocks that fit.
   BlockPropagation(Backend& backend, Workspace& workspace, LabelGrid grid, const PairCost& pair, Size image,
                    const PropagationPlan& plan)
-      : data_costs_(plan.reads_data_costs) {
+      : data_costs_(plan.reads_data_costs), is_free_(plan.blocks == 0 && plan.memory_limit == 0) {
     const auto mib_of = [&](Size block) { return this->mib_of(backend, grid, pair, block, plan); };
     const std::string what = text("belief-propagation: data costs and messages of ", grid.count(),
                                   " labels at ", image.width, "x", image.height, " px");
     blocks_ = plan.blocks > 0 ? given_blocks(backend, image, plan, mib_of, what)
                               : fewest_blocks(backend, image, plan, mib_of, what);
+    mib_ = mib_of(blocks_.size);
     const int levels = levels_of(plan.levels, blocks_.size);
     const LevelIterations iterations = iterations_of(plan, image);
     seamless_ = blocks_.blocks.size() == 1 ||
@@ -39,6 +40,11 @@ class BlockPropagation {
   }
 
   Size size() const { return blocks_.size; }
+  /// Whether there is plenty of memory for a second propagation of the same image, and it is worth it.
+  bool leaves_room(const Backend& backend) const {
+    return blocks_.blocks.size() == 1 && is_free_ && mib_ <= most_twice &&
+           4 * mib_ * mib < double(backend.free_memory());
+  }
   SolvedBlocks used() const { return {int(blocks_.blocks.size()), blocks_.size, blocks_.margin, seamless_}; }
   const std::vector<Block>& blocks() const { return blocks_.blocks; }
 
@@ -132,9 +138,12 @@ class BlockPropagation {
   static std::int64_t rounded_up(double value) { return std::int64_t(std::ceil(value)); }
 
   static constexpr double mib = 1 << 20;
+  static constexpr double most_twice = 512;  // MiB; images with more messages fill a GPU one by one
 
   BlockGrid blocks_;
   const bool data_costs_;
+  const bool is_free_;    // the user has not limited memory or chosen blocks
+  double mib_ = 0;        // of messages and data costs
   bool seamless_ = true;  // the result is the same as with one block
   std::variant<std::monostate, Propagation<Backend, float>, Propagation<Backend, std::uint16_t>> propagation_;
 };

@@ -36,41 +36,28 @@ class MatchingSolver : public SolverBase<MatchingSolver<Backend>> {
         size_(size),
         window_(window_of(cost_)),
         frames_(backend, workspace, planes_needed(method, options), size),
-        field_(backend, workspace, size, grid_, optimizer_, options.energies),
+        own_(*this, workspace, options.energies),
         progress_(backend, options.progress, options.both_ways ? 2 : 1) {
-    if (uses_edges())
-      for (int j = 0; j < smoothness_.neighbors / 2; ++j) edges_.forward[j] = workspace.image<float>(size);
-    for (int j = 0; j < 2 && flattens() && propagates(); ++j) edges_.used[j] = workspace.image<float>(size);
-    if (propagates()) {
-      PropagationPlan plan = optimizer_.propagation;
-      plan.demands.most_cost = most_cost();
-      if (is_lazy() && mixes() && cost_.truncation == 0) plan.demands.cost_step = cost_.weight * mix_unit;
-      if (flattens()) plan.demands.most_weight = most_growth;
-      plan.weighted = uses_edges();
-      plan.has_flatness = flattens();
-      plan.stores_costs = stores_costs();
-      plan.reads_data_costs = grid_.ny == 1;
-      if (grid_.ny == 1) plan.edges = CoarseEdges::kept;
-      beliefs_.emplace(backend, workspace, grid_, pair_, size, plan);
-      if (grid_.ny == 1 || uniqueness_ > 0) costs_.margin = workspace.image<float>(size);
-      if (beliefs_->blocks().size() > 1 && reports_ && stores_costs())
-        at_labels_.middle = workspace.image<float>(size);
-    }
-    if (stores_costs()) volume_ = take_volume(workspace, beliefs_ ? beliefs_->size() : size);
-    for (View<float>* plane : {&costs_.middle, &costs_.before_x, &costs_.after_x})
-      *plane = workspace.image<float>(size);
-    if (grid_.ny > 1)
-      for (View<float>* plane : {&costs_.before_y, &costs_.after_y}) *plane = workspace.image<float>(size);
+    if (Backend::is_gpu && options.both_ways && grid_.ny == 1 && propagates() && !reports_ &&
+        !progress_.is_asked() && own_.beliefs->leaves_room(backend))
+      other_.emplace(*this, workspace, EnergyReport::none);
     backend.reserve_scratch(match_scratch(matching(0, 1, size)));
   }
 
-  /// Computes whole disparities and, unless `fine` is empty, refined ones of every other pixel of every other
-  /// row: see refine_labels.
-  void solve(int first, const DisparityView* start, View<float> whole, View<float> fine, Trust trust,
+  /// Refined disparities of every other pixel of every other row, and their certainty: see refine_labels.
+  /// Empty planes are not wanted.
+  struct Fine {
+    View<float> d, certainty;
+  };
+  /// Computes whole disparities, and refined ones.
+  void solve(int first, const DisparityView* start, View<float> whole, const Fine& fine, Trust trust,
              Purpose purpose) {
     solve_field(first, first == 0 ? -1 : 1, start ? &start->d : nullptr, nullptr, {whole, {}}, fine, trust,
                 purpose);
   }
+  /// Whether the two frames may be solved concurrently, for the result and for its check. A GPU has room for
+  /// that on the levels of few pixels.
+  bool solves_both_at_once() const { return other_.has_value(); }
   /// Computes flow.
   void solve(int first, const FlowView* start, FlowPlanes result, Trust trust, Purpose purpose) {
     solve_field(first, 1, start ? &start->u : nullptr, start ? &start->v : nullptr, result, {}, trust,
@@ -86,99 +73,147 @@ class MatchingSolver : public SolverBase<MatchingSolver<Backend>> {
 
   /// Color words of the frame in a slot: see mix.hpp. Empty unless SolverOptions asked for them.
   View<const std::uint32_t> colors(int slot) const { return frames_.color_words(slot); }
-  /// Margins of the last solve, empty if the method has none: see CostsAround.
-  View<const float> margins() const { return costs_.margin; }
+  /// Margins of the last solve, of the check if there is one; empty if the method has none: see CostsAround.
+  View<const float> margins() const { return (other_ ? *other_ : own_).costs.margin; }
 
   bool takes_start() const { return !is_winner() && !propagates(); }
   View<double> energies() const {
-    View<double> all = field_.energies();
+    View<double> all = own_.field.energies();
     if (blocks().count > 1) all.width = smaller(all.width, 1);  // only the energy of the result
     return all;
   }
-  SolvedBlocks blocks() const { return beliefs_ ? beliefs_->used() : SolvedBlocks{}; }
+  SolvedBlocks blocks() const { return own_.beliefs ? own_.beliefs->used() : SolvedBlocks{}; }
 
  private:
+  /// What a solve writes: its label field, and what leads to it.
+  struct Side {
+    EdgeWeights edges;
+    Volume volume;
+    CostsAround costs, at_labels;  // at_labels: data costs of the final labels of all blocks
+    std::optional<BlockPropagation<Backend>> beliefs;
+    LabelField<Backend> field;
+
+    Side(const MatchingSolver& of, Workspace& workspace, EnergyReport report)
+        : field(of.backend_, workspace, of.size_, of.grid_, of.optimizer_, report) {
+      const Size size = of.size_;
+      const bool one_row = of.grid_.ny == 1;
+      if (of.uses_edges())
+        for (int j = 0; j < of.smoothness_.neighbors / 2; ++j)
+          edges.forward[j] = workspace.image<float>(size);
+      for (int j = 0; j < 2 && of.flattens() && of.propagates(); ++j)
+        edges.used[j] = workspace.image<float>(size);
+      if (of.propagates()) {
+        beliefs.emplace(of.backend_, workspace, of.grid_, of.pair_, size, of.plan());
+        if (one_row || of.uniqueness_ > 0) costs.margin = workspace.image<float>(size);
+        if (beliefs->blocks().size() > 1 && of.reports_ && of.stores_costs())
+          at_labels.middle = workspace.image<float>(size);
+      }
+      if (of.stores_costs()) volume = of.take_volume(workspace, beliefs ? beliefs->size() : size);
+      for (View<float>* plane : {&costs.middle, &costs.before_x, &costs.after_x})
+        *plane = workspace.image<float>(size);
+      if (one_row) return;
+      for (View<float>* plane : {&costs.before_y, &costs.after_y}) *plane = workspace.image<float>(size);
+    }
+  };
+
+  PropagationPlan plan() const {
+    PropagationPlan plan = optimizer_.propagation;
+    plan.demands.most_cost = most_cost();
+    if (is_lazy() && mixes() && cost_.truncation == 0) plan.demands.cost_step = cost_.weight * mix_unit;
+    if (flattens()) plan.demands.most_weight = most_growth;
+    plan.weighted = uses_edges();
+    plan.has_flatness = flattens();
+    plan.stores_costs = stores_costs();
+    plan.reads_data_costs = grid_.ny == 1;
+    if (grid_.ny == 1) plan.edges = CoarseEdges::kept;
+    return plan;
+  }
+
   /// Computes the field of the frame in slot `first`. A label of value (x, y) moves a pixel by (x * step, y)
-  /// px. `start_u`, `start_v`: the user's initial field, or null. `fine`: see refine_labels.
+  /// px. `start_u`, `start_v`: the user's initial field, or null.
   void solve_field(int first, int step, const View<const float>* start_u, const View<const float>* start_v,
-                   FlowPlanes result, View<float> fine, Trust trust, Purpose purpose) {
+                   FlowPlanes result, const Fine& fine, Trust trust, Purpose purpose) {
     progress_.begin(purpose == Purpose::result ? 0 : 1);
-    if (uses_edges()) find_edges(first);
-    const View<Label> labels =
-        propagates() ? propagate(first, step, purpose) : minimize(first, step, start_u, start_v, purpose);
-    label_values(backend_, {labels, costs_, frames_.known(first), grid_, step, sub_pixel_, uniqueness_},
+    Side& side = purpose == Purpose::check && other_ ? *other_ : own_;
+    if (uses_edges()) find_edges(side, first);
+    const View<Label> labels = propagates() ? propagate(side, first, step, purpose)
+                                            : minimize(side, first, step, start_u, start_v, purpose);
+    label_values(backend_, {labels, side.costs, frames_.known(first), grid_, step, sub_pixel_, uniqueness_},
                  result.u, result.v, trust);
-    if (fine) refine_labels<Backend>(backend_, labels, costs_, grid_, fine);
+    if (fine.d) refine_labels<Backend>(backend_, labels, side.costs, grid_, fine.d, fine.certainty);
   }
 
   /// Whether to record energies.
   bool reports(Purpose purpose) const { return reports_ && purpose == Purpose::result; }
 
   /// Solves by sweeps, or by winner-takes-all.
-  View<Label> minimize(int first, int step, const View<const float>* start_u,
+  View<Label> minimize(Side& side, int first, int step, const View<const float>* start_u,
                        const View<const float>* start_v, Purpose purpose) {
     const Matching matching = this->matching(first, step, size_);
     const bool one_row = grid_.ny == 1;
-    Winners winners{start_u ? View<Label>{} : field_.labels(),
-                    one_row && is_winner() ? costs_ : CostsAround{}};
+    Winners winners{start_u ? View<Label>{} : side.field.labels(),
+                    one_row && is_winner() ? side.costs : CostsAround{}};
     if (start_u)
-      nearest_labels(backend_, *start_u, start_v ? *start_v : View<const float>{}, grid_, field_.labels());
-    if (volume_ || winners.labels) match(backend_, matching, volume_, winners);
-    View<Label> labels = field_.labels();
+      nearest_labels(backend_, *start_u, start_v ? *start_v : View<const float>{}, grid_,
+                     side.field.labels());
+    if (side.volume || winners.labels) match(backend_, matching, side.volume, winners);
+    View<Label> labels = side.field.labels();
     if (!is_winner() || !one_row || reports(purpose))
-      with_data(matching, [&]<class Data>(const Data& data) {
-        const Energy<Data> energy{size_.width, size_.height, grid_, pair_, edges_, data};
-        labels = field_.minimize(energy, purpose, progress_);
-        if (!winners.costs.middle) costs_around(backend_, energy, labels, costs_);
+      with_data(side.volume, matching, [&]<class Data>(const Data& data) {
+        const Energy<Data> energy{size_.width, size_.height, grid_, pair_, side.edges, data};
+        labels = side.field.minimize(energy, purpose, progress_);
+        if (!winners.costs.middle) costs_around(backend_, energy, labels, side.costs);
       });
     return labels;
   }
 
   /// Solves by belief propagation.
-  View<Label> propagate(int first, int step, Purpose purpose) {
+  View<Label> propagate(Side& side, int first, int step, Purpose purpose) {
     const bool reports = this->reports(purpose);
-    const View<Label> labels = field_.labels();
-    const bool whole = beliefs_->blocks().size() == 1, each = whole && reports && field_.records_sweeps();
-    const Size size = beliefs_->size();
-    for (const Block& block : beliefs_->blocks()) {
+    const View<Label> labels = side.field.labels();
+    const bool whole = side.beliefs->blocks().size() == 1,
+               each = whole && reports && side.field.records_sweeps();
+    const Size size = side.beliefs->size();
+    for (const Block& block : side.beliefs->blocks()) {
       const Matching matching = this->matching(first, step, size, block.x, block.y);
-      if (volume_) match(backend_, matching, volume_, {});
+      if (side.volume) match(backend_, matching, side.volume, {});
       EdgeWeights edges;
-      for (int j = 0; j < 2; ++j) edges.forward[j] = part_of(edges_.forward[j], block.x, block.y, size);
-      for (int j = 0; j < 2; ++j) edges.used[j] = part_of(edges_.used[j], block.x, block.y, size);
-      edges.flatness = part_of(edges_.flatness, block.x, block.y, size);
+      for (int j = 0; j < 2; ++j) edges.forward[j] = part_of(side.edges.forward[j], block.x, block.y, size);
+      for (int j = 0; j < 2; ++j) edges.used[j] = part_of(side.edges.used[j], block.x, block.y, size);
+      edges.flatness = part_of(side.edges.flatness, block.x, block.y, size);
       if (follows_slopes()) edges.color = part_of(frames_.color_words(first), block.x, block.y, size);
       const auto solve = [&]<class Data>(const Data& data) {
         const Energy<Data> energy{size.width, size.height, grid_, pair_, edges, data};
         constexpr bool can_report = !std::is_same_v<Data, MixedCosts>;
         const auto record = [&](int i) {
           if constexpr (can_report)
-            if (whole && reports) field_.record(energy, labels, each ? i : 0);
+            if (whole && reports) side.field.record(energy, labels, each ? i : 0);
         };
-        beliefs_->solve(block, energy, labels, costs_, each, record, progress_);
+        side.beliefs->solve(block, energy, labels, side.costs, each, record, progress_);
         if constexpr (can_report)
-          if (reports && at_labels_.middle)
+          if (reports && side.at_labels.middle)
             costs_around(backend_, energy, part_of(labels, block.x, block.y, size),
-                         {part_of(at_labels_.middle, block.x, block.y, size)});
+                         {part_of(side.at_labels.middle, block.x, block.y, size)});
       };
       if (is_lazy() && mixes()) {
         MixedCosts data = lazy_costs<MixedCosts>(matching, matching.frame0.mix, matching.frame1.mix);
         data.gray = frames_.is_gray();
         solve(data);
       } else {
-        with_data(matching, solve);
+        with_data(side.volume, matching, solve);
       }
     }
-    if (reports && !whole) record_blocks(matching(first, step, size_), labels);
+    if (reports && !whole) record_blocks(side, matching(first, step, size_), labels);
     return labels;
   }
 
   /// Records the energy of a field that was solved in blocks.
-  void record_blocks(const Matching& matching, View<const Label> labels) {
+  void record_blocks(Side& side, const Matching& matching, View<const Label> labels) {
     const auto record = [&]<class Data>(const Data& data) {
-      field_.record(Energy<Data>{size_.width, size_.height, grid_, pair_, edges_, data}, labels, 0);
+      side.field.record(Energy<Data>{size_.width, size_.height, grid_, pair_, side.edges, data}, labels, 0);
     };
-    at_labels_.middle ? record(KnownCosts{at_labels_.middle}) : with_data(matching, record);
+    side.at_labels.middle ? record(KnownCosts{side.at_labels.middle})
+                          : with_data(side.volume, matching, record);
   }
 
   /// Window of the aggregation: a box or a gaussian.
@@ -247,7 +282,7 @@ class MatchingSolver : public SolverBase<MatchingSolver<Backend>> {
   /// Whether data costs are stored, for solvers that read them repeatedly.
   bool stores_costs() const { return !is_lazy() && (!is_winner() || grid_.ny > 1 || reports_); }
 
-  Volume take_volume(Workspace& workspace, Size size) {
+  Volume take_volume(Workspace& workspace, Size size) const {
     const std::int64_t rows = std::int64_t(size.height) * grid_.count();
     if (rows > (1 << 30))
       fail(ErrorCode::memory, "data costs of ", grid_.count(), " labels at ", size.width, "x", size.height,
@@ -256,13 +291,13 @@ class MatchingSolver : public SolverBase<MatchingSolver<Backend>> {
     return {all.data, all.stride(), grid_.count()};
   }
 
-  void find_edges(int slot) {
+  void find_edges(Side& side, int slot) {
     View<const float> planes[3];
     for (int i = 0; i < 3; ++i) planes[i] = frames_.color(slot, i);
-    if (flattens() && propagates()) edges_.flatness = frames_.flatness(slot);
+    if (flattens() && propagates()) side.edges.flatness = frames_.flatness(slot);
     const bool same = smoothness_.edge_scale == 0;  // all weights are 1
     edge_weights(backend_, planes, same ? 1 : smoothness_.edge_scale, same ? 1 : smoothness_.edge_floor,
-                 edges_);
+                 side.edges);
   }
 
   /// Matching of the part of the image that starts at pixel (x, y).
@@ -287,8 +322,8 @@ class MatchingSolver : public SolverBase<MatchingSolver<Backend>> {
 
   /// Calls use(data) with the energy's data cost: stored, or computed when it is read.
   template <class Use>
-  void with_data(const Matching& m, Use use) {
-    if (volume_) return use(StoredCosts{volume_, grid_.nx});
+  void with_data(const Volume& volume, const Matching& m, Use use) {
+    if (volume) return use(StoredCosts{volume, grid_.nx});
     cost_.rgb ? use(lazy_costs<Differences<3>>(m, m.frame0.color, m.frame1.color))
               : use(lazy_costs<Differences<1>>(m, &m.frame0.luma, &m.frame1.luma));
   }
@@ -313,11 +348,8 @@ class MatchingSolver : public SolverBase<MatchingSolver<Backend>> {
   const Size size_;
   const Window window_;
   PreparedFrames<Backend> frames_;
-  EdgeWeights edges_;
-  Volume volume_;
-  CostsAround costs_, at_labels_;  // at_labels_: data costs of the final labels of all blocks
-  std::optional<BlockPropagation<Backend>> beliefs_;
-  LabelField<Backend> field_;
+  Side own_;
+  std::optional<Side> other_;  // of the check, if both are solved at once
   Progress<Backend> progress_;
 };
 

@@ -18,7 +18,7 @@ struct Placed {
 };
 
 /// Index of the nearest layer that covers a point.
-std::size_t nearest(std::span<const Placed> placed, Point p) {
+std::size_t nearest_layer(std::span<const Placed> placed, Point p) {
   std::size_t i = 0;
   while (i + 1 < placed.size() && !placed[i].covers(p)) ++i;
   return i;
@@ -29,7 +29,7 @@ void paint(Passes& passes, const std::vector<Placed>& placed, bool has_picture, 
   const Canvas canvas(frame);
   passes.pixels(frame.size(), placed, [&](std::vector<Placed>& own, int x, int y) {
     const Point p{double(x), double(y)};
-    const std::size_t i = nearest(own, p);
+    const std::size_t i = nearest_layer(own, p);
     if (has_picture && i + 1 == own.size()) return;
     auto& [layer, texture, dye, step, to_start] = own[i];
     const Point start = to_start(p);
@@ -71,7 +71,7 @@ Scene render_layers(const LayeredScene& layered, const SceneOptions& options) {
     if (layered.before_landscape && i > 0) {
       Image<std::uint8_t>& moving = scene.moving.emplace_back(options.size);
       for_each_pixel(options.size, [&](int x, int y) {
-        moving(x, y) = nearest(placed, {double(x), double(y)}) != ground;
+        moving(x, y) = nearest_layer(placed, {double(x), double(y)}) != ground;
       });
     }
     if (i + 1 == options.frames) break;
@@ -82,9 +82,9 @@ Scene render_layers(const LayeredScene& layered, const SceneOptions& options) {
     const Truth truth(scene, options.size);
     passes.pixels(options.size, now, [&](const std::vector<Placed>& own, int x, int y) {
       const Point p{double(x), double(y)};
-      const std::size_t layer = nearest(own, p);
+      const std::size_t layer = nearest_layer(own, p);
       const Point match = own[layer].step(p);
-      truth.put(x, y, match, [&] { return nearest(placed, match) < layer; });
+      truth.put(x, y, match, [&] { return nearest_layer(placed, match) < layer; });
     });
   }
   return scene;

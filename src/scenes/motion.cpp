@@ -36,7 +36,7 @@ Affine rotation(double angle) {
 }
 
 constexpr double degree = 0.017453292519943295;
-constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double no_limit = std::numeric_limits<double>::infinity();
 
 std::vector<Layer> translation(LayerDraw draw) {
   const double x = draw.either_side(1.5, 4), y = draw.either_side(0.8, 2.5);
@@ -80,7 +80,7 @@ std::vector<Layer> pole(LayerDraw draw) {
   const double front_x = x * draw.between(2.5, 4.5), front_y = y * draw.between(0.4, 1.2);
   const double back_x = -x * draw.between(0.8, 2), back_y = -y * draw.between(0.3, 1);
   const Point center{draw.center().x - x * draw.between(0.02, 0.2) * draw.width(), 0};
-  const Shape shape{center, draw.width() / 120, infinity};
+  const Shape shape{center, draw.width() / 120, no_limit};
   return {{draw.shift(front_x, front_y), shape, false, 55}, {draw.shift(back_x, back_y), {}}};
 }
 
@@ -102,7 +102,7 @@ std::vector<Layer> large(LayerDraw draw) {
 std::vector<Layer> bar_over_background(LayerDraw draw, double light, bool camouflaged) {
   const double x = draw.sign();
   const Point center{draw.center().x - x * draw.between(0.02, 0.2) * draw.width(), 0};
-  const Shape shape{center, 4 * draw.scale(), infinity};
+  const Shape shape{center, 4 * draw.scale(), no_limit};
   const bool across = draw.sign() < 0;
   const double shift = draw.sign() * 4;
   return {{draw.shift(x * 24, 0), shape, false, light, camouflaged},
@@ -134,7 +134,7 @@ std::vector<Layer> poles(LayerDraw draw) {
     const bool loaded = draw.sign() < 0;
     const Shape load = ellipse({column, height * draw.between(0.4, 0.75)}, 0.05, 0.09);
     if (loaded) list.push_back({along, load, true, draw.either_side(5, 25)});
-    list.push_back({along, {{column, 0}, radius, infinity}, true, draw.either_side(35, 55)});
+    list.push_back({along, {{column, 0}, radius, no_limit}, true, draw.either_side(35, 55)});
   }
   for (int i = 0; i < 7; ++i) {
     const Point center{width * (i + draw.between(0.2, 0.8)) / 7, height * draw.between(0.15, 0.6)};
@@ -174,7 +174,7 @@ std::vector<Layer> facade(LayerDraw draw) {
   const double far_x = x * draw.between(1, 1.8), near_x = x * draw.between(2.5, 4);
   const auto towards = [&](double factor) { return Affine{factor, 0, 0, factor}.about(draw.center()); };
   const Point center{draw.center().x - x * draw.between(0.05, 0.2) * draw.width(), 0};
-  const Shape near{center, draw.width() * draw.between(0.18, 0.26), infinity};
+  const Shape near{center, draw.width() * draw.between(0.18, 0.26), no_limit};
   return {{.step = draw.shift(near_x, y) * towards(1.004), .shape = near, .light = -20, .windows = 12},
           {.step = draw.shift(far_x, y / 2) * towards(1.002), .shape = {}, .light = 15, .windows = 8}};
 }
@@ -186,7 +186,7 @@ std::vector<Layer> slats(LayerDraw draw) {
   const double far_y = y * draw.between(0.6, 2), near_y = y * draw.between(2.5, 3.5);
   const auto step = [](double along, double up) { return Affine{1, 0, 0, 1, along, up}; };
   const Point center{draw.center().x - x * draw.between(0.05, 0.2) * draw.width(), 0};
-  const Shape near{center, draw.width() * draw.between(0.18, 0.26), infinity};
+  const Shape near{center, draw.width() * draw.between(0.18, 0.26), no_limit};
   return {{.step = step(x * draw.between(0.5, 1.5), near_y), .shape = near, .light = -20, .slats = 8},
           {.step = step(x * draw.between(0.2, 0.8), far_y), .shape = {}, .light = 15, .slats = 6}};
 }
@@ -222,7 +222,7 @@ constexpr LayeredScene list[] = {
     {{"affine", "a stretch, a shear and a shift"}, affine},
     {{"layers", "an ellipse moves and turns over a background that moves the other way; occlusion"}, layers},
     {{"pole", "a thin vertical pole passes over a background that moves the other way; occlusion"}, pole},
-    {{"large", "motion of 40 to 80 px, near objects further than far ones; occlusion"}, large},
+    {{"large", "motion of 40 to 80 px, most of near objects; occlusion"}, large},
     {{"bar", "a thin bar of a color of its own moves six times as far as the background; occlusion"}, bar},
     {{"camouflage", "the same bar, but it looks like the background"}, camouflage},
     {{"poles", "many thin poles with loads move by 20 to 45 px, at different depths; occlusion"}, poles},

@@ -11,6 +11,8 @@ namespace parafield {
 Scene render_layers(const LayeredScene& layered, const SceneOptions& options);
 Scene render_flythrough(const SceneOptions& options);
 Scene render_stereo(const SceneOptions& options);
+Scene render_ball(const SceneOptions& options);
+Scene render_sheet(const SceneOptions& options);
 Scene render_clouds(const SceneOptions& options);
 Scene render_square(const SceneOptions& options);
 

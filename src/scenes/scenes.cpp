@@ -17,12 +17,14 @@ constexpr SolidScene solid_scenes[] = {
     {{"flythrough", "a camera flies along a valley under drifting clouds; depth, occlusion"},
      render_flythrough},
     {{"stereo",
-      "the same valley from two cameras side by side: frames 0 and 1 are the left and the right image, and "
-      "so on; true disparities, depth, occlusion"},
+      "the same valley from two cameras: frames 0 and 1 are left and right; true disparities, depth, "
+      "occlusion"},
      render_stereo},
+    {{"ball", "a ball before a wall, from two cameras; disparities"}, render_ball},
+    {{"sheet", "a sheet in folds, from two cameras; disparities"}, render_sheet},
     {{"clouds",
-      "clouds with translucent edges over ground, both moving, from two sides: frames 0 and 1 are left and "
-      "right, frames 2 and 3 the next pair; flow goes to the next frame of the same side; true disparities"},
+      "clouds with translucent edges over ground, both moving, from two sides: frames 2 and 3 are the next "
+      "pair after 0 and 1, to which flow goes; true disparities"},
      render_clouds},
     {{"square", "walkers, cars and a dog cross a square before a still camera, under `conditions`; masks"},
      render_square,

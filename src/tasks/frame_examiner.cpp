@@ -69,7 +69,7 @@ Texture texture_of(View<const float> luma) {
   return {std::move(texture), std::sqrt(sum / (double(size.width) * size.height))};
 }
 
-struct Correlation {
+struct FrameCorrelation {
   double ab = 0, aa = 0, bb = 0;
   void add(double a, double b) { ab += a * b, aa += a * a, bb += b * b; }
   float value() const { return aa > 0 && bb > 0 ? float(ab / std::sqrt(aa * bb)) : 0.0f; }
@@ -77,7 +77,7 @@ struct Correlation {
 
 /// Correlation of adjacent pixels; 0 for a constant image.
 float smoothness_of(View<const float> texture) {
-  Correlation along, down;
+  FrameCorrelation along, down;
   for (int y = 0; y + 1 < texture.height; ++y)
     for (int x = 0; x + 1 < texture.width; ++x) {
       along.add(texture(x, y), texture(x + 1, y));
@@ -189,7 +189,7 @@ float FrameExaminer::correlation(const Image<float>& before, const Image<float>&
     frames[i] = frame_of(brightness[i].view());
   }
   const FlowField& flow = (*found)->session->call({.frames = frames}, nullptr);
-  Correlation all;
+  FrameCorrelation all;
   for (int y = 0; y < size.height; ++y)
     for (int x = 0; x < size.width; ++x) {
       const int to_x = int(std::lround(float(x) + flow.u(x, y))),
@@ -206,7 +206,7 @@ FramesState FrameExaminer::compare(const Excerpts& before, const Excerpts& after
   crop_bars(a, b);
   const Texture means[] = {texture_of(a), texture_of(b)};
   if (means[0].contrast < rounding || means[1].contrast < rounding) return FramesState::no_texture;
-  Correlation same;
+  FrameCorrelation same;
   for (int y = 0; y < a.height; ++y)
     for (int x = 0; x < a.width; ++x) same.add(double(means[0].values(x, y)), double(means[1].values(x, y)));
   if (same.value() > related || correlation(means[0].values, means[1].values) > related)

@@ -11,7 +11,7 @@
 namespace parafield {
 
 static constexpr float no_height = std::numeric_limits<float>::quiet_NaN();
-static constexpr int most_frames = 255;
+static constexpr int most_summed = 255;
 
 Image<float> height_of(const In<DisparityView>& disparity, double scale, double offset) {
   check_disparity(disparity, "the disparity field");
@@ -38,9 +38,9 @@ static void check_size(Size heights, Size other, const char* what) {
 
 HeightFilter::HeightFilter(Size size, HeightFilterOptions options)
     : options_(options), mean_(size), moved_mean_(size), count_(size), moved_count_(size) {
-  if (options.frames < 1 || options.frames > most_frames)
+  if (options.frames < 1 || options.frames > most_summed)
     fail(ErrorCode::invalid_argument, "frames cannot be ", options.frames, "; heights are means of 1 to ",
-         most_frames);
+         most_summed);
   if (!(options.tolerance >= 0))
     fail(ErrorCode::invalid_argument, "tolerance cannot be ", options.tolerance, "; it is 0 or above");
 }

@@ -28,6 +28,9 @@ std::array<Frame, 2> split_views(const Frame& frame, ViewLayout layout, bool rig
 
 namespace {
 
+/// `length`: focal length times baseline.
+float depth_sigma(double depth, double length, double sigma) { return float(depth * depth / length * sigma); }
+
 /// Calls f(depth, x, y) for each pixel; the depth is infinite where it is unknown. Throws like depth_of.
 template <class F>
 void for_each_depth(const DisparityView& disparity, double focal_length, double baseline, double offset,
@@ -62,7 +65,7 @@ Image<float> depth_sigma_of(const In<DisparityView>& disparity, double focal_len
   if (!disparity.sigma) fail(ErrorCode::invalid_argument, "the disparities have no sigma: see StereoOptions");
   Image<float> sigma(disparity.size());
   for_each_depth(disparity, focal_length, baseline, offset, [&](double z, int x, int y) {
-    sigma(x, y) = float(z * z / (focal_length * baseline) * double(disparity.sigma(x, y)));
+    sigma(x, y) = depth_sigma(z, focal_length * baseline, double(disparity.sigma(x, y)));
   });
   return sigma;
 }
@@ -90,8 +93,14 @@ std::vector<ColorPoint> points_of(const In<DisparityView>& disparity, const In<F
         const double d = disparity.d(x, y) + doffs;
         if (!has_value(disparity.d(x, y)) || !is_set(disparity.valid, x, y) || !(d > 0)) continue;
         const double z = focal * baseline / d;
-        points.push_back({float((x - cx) * z / focal), float((y - cy) * z / focal), float(z), byte(row, x, 0),
-                          byte(row, x, 1), byte(row, x, 2)});
+        ColorPoint point{float((x - cx) * z / focal),
+                         float((y - cy) * z / focal),
+                         float(z),
+                         byte(row, x, 0),
+                         byte(row, x, 1),
+                         byte(row, x, 2)};
+        if (disparity.sigma) point.sigma_z = depth_sigma(z, focal * baseline, double(disparity.sigma(x, y)));
+        points.push_back(point);
       }
     }
   });

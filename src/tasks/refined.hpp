@@ -11,6 +11,7 @@
 #include "steps/fill/fill.hpp"
 #include "steps/least_confidence/least_confidence.hpp"
 #include "steps/median/median.hpp"
+#include "steps/repetition/repetition.hpp"
 #include "steps/speckle/speckle.hpp"
 #include "steps/surfaces/surfaces.hpp"
 #include "steps/variational/refiner.hpp"
@@ -93,10 +94,22 @@ class RefinedFlow : public Solver {
         slots_(method.frames),
         uses_back_(uses_back(method)),
         has_bars_(has_bars(options.planes())) {
-    if (has_bars_ && !Solver::keeps_luma)
+    if (has_bars_ && !has_error_bars(method))
       fail(ErrorCode::invalid_argument, "error bars (covariance, outlier, cause) are only for ",
            AdaptiveRidge::name, "; ", Method::name, " has none");
-    if (has_bars_) backend.reserve_scratch(flow_bars_scratch(size.width));
+    if (has_bars_) {
+      backend.reserve_scratch(flow_bars_scratch(size.width));
+      deviation_ = workspace.image<float>(size);
+      const FieldPlanes asked = options.planes();
+      if (!asked.covariance)
+        for (View<float>* plane :
+             {&own_bars_.covariance.xx, &own_bars_.covariance.xy, &own_bars_.covariance.yy})
+          *plane = workspace.image<float>(size);
+      if (!asked.outlier)
+        for (View<float>* plane : {&own_bars_.outlier, &own_bars_.outlier3})
+          *plane = workspace.image<float>(size);
+      if (!asked.cause) own_bars_.cause = workspace.image<std::uint8_t>(size);
+    }
     if (refinement_of(method).refine > 0) {
       SharedWorkspace shared(workspace);
       Solver::lend(shared);
@@ -172,11 +185,16 @@ class RefinedFlow : public Solver {
     flow_error_bars(
         backend_,
         {Solver::luma(from % slots_), Solver::luma((from + 1) % slots_), {result.u, result.v}, back, valid},
-        back.u ? flow_errors_with_back : flow_errors_without_back,
-        {{result.covariance.xx, result.covariance.xy, result.covariance.yy},
-         result.outlier,
-         result.outlier3,
-         result.cause});
+        back.u ? flow_errors_with_back : flow_errors_without_back, bars_of(result), deviation_);
+  }
+  /// The planes of the error bars: of the result, or the solver's own if the result lacks them.
+  FlowErrorBars bars_of(FlowField& result) const {
+    FlowErrorBars bars = own_bars_;
+    if (result.covariance)
+      bars.covariance = {result.covariance.xx, result.covariance.xy, result.covariance.yy};
+    if (result.outlier) bars.outlier = result.outlier, bars.outlier3 = result.outlier3;
+    if (result.cause) bars.cause = result.cause;
+    return bars;
   }
 
   Backend& backend_;
@@ -188,13 +206,15 @@ class RefinedFlow : public Solver {
   std::optional<FlowRefiner<Backend>> refiner_;
   FlowPlanes back_;      // flow of the second frame for the refinement, unless the solver keeps it
   FlowPlanes backward_;  // flow from the second frame to the first
-  Trust own_trust_;      // planes that the solver needs but results lack
+  FlowErrorBars own_bars_;
+  View<float> deviation_;  // scratch memory of the error bars
+  Trust own_trust_;        // planes that the solver needs but results lack
 };
 
 /// A stereo solver that applies DisparityChecks. Disparities are integers until the last step.
 template <class Backend, class Solver>
 class RefinedDisparities : public Solver {
-  static_assert(Solves<Solver, const DisparityView*, View<float>, View<float>, Trust, Purpose>);
+  static_assert(Solves<Solver, const DisparityView*, View<float>, typename Solver::Fine, Trust, Purpose>);
 
  public:
   template <class Method>
@@ -203,7 +223,8 @@ class RefinedDisparities : public Solver {
       : Solver(
             backend, workspace, checked(method, size), size,
             {options.energies, options.progress, solves_right(method.energy.checks),
-             method.energy.checks.color_median > 0 || method.energy.sub_pixel || has_bars(options.planes())}),
+             method.energy.checks.color_median > 0 || method.energy.checks.lr_check > 0 ||
+                 method.energy.sub_pixel || has_bars(options.planes())}),
         backend_(backend),
         refinement_(backend, workspace, size, method.energy.checks, 1),
         checks_(method.energy.checks),
@@ -211,21 +232,27 @@ class RefinedDisparities : public Solver {
         least_(method.energy.min_disparity),
         most_(least_ + method.energy.disparities - 1),
         has_bars_(has_bars(options.planes())) {
-    if (has_bars_ && (!requires { method.block_overlap; } || !(checks_.lr_check > 0)))
+    if (has_bars_ && !has_error_bars(method))
       fail(ErrorCode::invalid_argument,
            "error bars (sigma, outlier, cause) are only for belief-propagation with the left-right check "
            "(lr_check above 0); the method is ",
            Method::name, " with lr_check ", checks_.lr_check);
     if (has_bars_) backend.reserve_scratch(disparity_bars_scratch(size.width));
-    if (checks_.lr_check > 0) right_ = workspace.image<float>(size);
+    if (checks_.lr_check > 0) {
+      right_ = workspace.image<float>(size);
+      const Size blocks = repeated_blocks(size);
+      repetition_ = {workspace.image<std::int32_t>(blocks), workspace.image<std::int32_t>(blocks),
+                     workspace.image<std::uint8_t>(blocks)};
+      backend.reserve_scratch(repetition_scratch(size.width));
+    }
     if (checks_.color_median > 0) {
       unvoted_ = workspace.image<float>(size);
       if (checks_.lr_check > 0) unsure_ = workspace.image<std::uint8_t>(size);
     }
     if (method.energy.sub_pixel) {
       whole_ = workspace.image<float>(size);
-      for (View<float>* plane : {&samples_.d, &samples_.trust, &samples_.luma, &surfaces_.d,
-                                 &surfaces_.slope_x, &surfaces_.slope_y})
+      for (View<float>* plane : {&samples_.d, &samples_.trust, &samples_.luma, &samples_.certainty,
+                                 &surfaces_.d, &surfaces_.slope_x, &surfaces_.slope_y})
         *plane = workspace.image<float>(sampled(size));
     }
   }
@@ -235,8 +262,21 @@ class RefinedDisparities : public Solver {
     const View<float> unsmoothed = refinement_.unsmoothed(0, whole);
     const View<float> left = unvoted_ ? unvoted_ : unsmoothed;
     const View<std::uint8_t> valid = result.valid;
-    Solver::solve(0, start, left, samples_.d, {valid, result.confidence}, Purpose::result);
-    if (checks_.lr_check > 0) compare(left, valid);
+    const auto solve_left = [&] {
+      Solver::solve(0, start, left, {samples_.d, samples_.certainty}, {valid, result.confidence},
+                    Purpose::result);
+    };
+    const auto solve_right = [&] { Solver::solve(1, nullptr, right_, {}, {}, Purpose::check); };
+    if (Solver::solves_both_at_once()) {
+      backend_.beside(solve_right, solve_left);
+    } else {
+      solve_left();
+      if (solves_right(checks_)) solve_right();
+    }
+    if (checks_.lr_check > 0) {
+      if (!solves_right(checks_)) project_disparities<Backend>(backend_, left, right_);
+      check_disparities<Backend>(backend_, left, right_, checks_.lr_check, valid, unsure_);
+    }
     refinement_.mend(&left, 1, valid,
                      [&] { fill_from_row(backend_, left, View<const std::uint8_t>(valid)); });
     if (unvoted_)
@@ -255,7 +295,13 @@ class RefinedDisparities : public Solver {
                              refinement_.unsmoothed(0, to));
       refinement_.smooth(&to, 1);
     }
-    if (least_confidence_ > 0)  // last, because filling and refinement depend on what is valid
+    // What follows comes last, because filling and refinement depend on what is valid.
+    if (repetition_.repeated) {
+      find_repetition(backend_, {Solver::colors(0), Solver::colors(1), to, int(least_), int(most_)},
+                      repetition_);
+      withhold_repeated<Backend>(backend_, repetition_.repeated, valid, result.confidence);
+    }
+    if (least_confidence_ > 0)
       withhold_unsure(backend_, View<const float>(result.confidence), least_confidence_, valid);
     if (has_bars_)
       disparity_error_bars(backend_,
@@ -264,14 +310,6 @@ class RefinedDisparities : public Solver {
   }
 
  private:
-  /// The left-right check.
-  void compare(View<float> left, View<std::uint8_t> valid) {
-    if (solves_right(checks_))
-      Solver::solve(1, nullptr, right_, {}, {}, Purpose::check);
-    else
-      project_disparities<Backend>(backend_, left, right_);
-    check_disparities<Backend>(backend_, left, right_, checks_.lr_check, valid, unsure_);
-  }
   static bool solves_right(const DisparityChecks& checks) {
     return checks.lr_check > 0 && checks.right_view == RightView::solved;
   }
@@ -293,6 +331,7 @@ class RefinedDisparities : public Solver {
   const bool has_bars_;
   View<float> right_;  // integer disparities of the right image
   View<std::uint8_t> unsure_;
+  RepeatedBlocks repetition_;
   View<float> unvoted_;  // input of the color median
   View<float> whole_;    // empty if the result is whole, and then there are no samples and surfaces
   DisparitySamples samples_;

@@ -3,8 +3,11 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <new>
+#include <stdexcept>
 
 #include "c/c_support.hpp"
+#include "c/call.hpp"
 
 namespace parafield {
 namespace {
@@ -155,6 +158,37 @@ TEST_F(CEstimators, RefuseFramesAndFields) {
       << parafield_error_text();
   CEstimator plain(PARAFIELD_FLOW, c_size, {{"method", "lucas-kanade"}, {"device", "cpu"}, {"valid", "0"}});
   EXPECT_INVALID(parafield_solve(plain, input, &output), "valid plane");
+}
+
+TEST_F(CEstimators, RefuseWhatOtherTasksTake) {
+  std::vector<std::uint8_t> region(std::size_t(80) * 40, 1);
+  parafield_settings settings = c_settings(PARAFIELD_STEREO, {80, 40}, cpu);
+  settings.region = region.data();
+  settings.region_pitch = 80;
+  parafield_estimator* none = nullptr;
+  EXPECT_INVALID(parafield_create(&settings, &none), "a region is for detection only, not for stereo");
+  CEstimator detector(PARAFIELD_DETECTION, c_size, cpu);
+  EXPECT_INVALID(parafield_solve(detector, CInput({scene.frames[0], scene.frames[1]}), &output),
+                 "the output has a plane of another task: expected moving");
+}
+
+TEST_F(CEstimators, ReturnACodeForExceptionsOfACallback) {
+  // A callback in C++ may throw anything.
+  using Thrower = void (*)();
+  const COptions options = {{"method", "annealing"}, {"device", "cpu"}, {"disparities", "16"}};
+  DisparityField field({80, 40});
+  const parafield_field disparities = c_field(field);
+  const auto solve_with = [&](Thrower thrower) {
+    parafield_settings settings = c_settings(PARAFIELD_STEREO, {80, 40}, options);
+    settings.progress = [](double, void* data) { (*static_cast<Thrower*>(data))(); };
+    settings.progress_data = &thrower;
+    CEstimator estimator(settings);
+    return parafield_solve(estimator, CInput({pair.frames[0], pair.frames[1]}), &disparities);
+  };
+  EXPECT_FAILS(solve_with([] { throw std::bad_alloc(); }), PARAFIELD_MEMORY, "cannot allocate host memory");
+  EXPECT_FAILS(c::guarded([] { throw std::bad_alloc(); }), PARAFIELD_MEMORY, "cannot allocate host memory");
+  EXPECT_FAILS(solve_with([] { throw std::runtime_error("full"); }), PARAFIELD_FAILED, "full");
+  EXPECT_FAILS(solve_with([] { throw 3; }), PARAFIELD_FAILED, "an unknown error");
 }
 
 }  // namespace

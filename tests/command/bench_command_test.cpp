@@ -138,6 +138,7 @@ TEST_F(BenchCommand, ContinuesAfterAFailure) {
 }
 
 TEST_F(BenchCommand, ComparesWithEarlierTimes) {
+  if (tests_sanitized_command()) GTEST_SKIP() << takes_minutes;
   const Words bench = {"bench", "-d", "cpu", "--preset", "default", "--size", "64x48", "--repeat", "3"};
   const auto with = [&](Words more) {
     more.insert(more.begin(), bench.begin(), bench.end());

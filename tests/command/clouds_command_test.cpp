@@ -137,6 +137,28 @@ TEST_F(CloudsCommand, TheTableHasTheFlowsSpeedsAndDirections) {
   EXPECT_EQ(read_mask(path("v2.png")).size(), (Size{320, 240}));
 }
 
+TEST_F(CloudsCommand, TheTableHasErrorBars) {
+  render_pairs(2, "96x64");
+  const Words clouds = join(join({"clouds"}, lefts(2)), {"--error-bars", "--step", "16"});
+  run_well(join(clouds, {"--csv", path("t.csv"), "--km-per-pixel", "4", "--minutes", "15"}));
+  const std::vector<Words> rows = table("t.csv");
+  EXPECT_EQ(rows[0], (Words{"frame", "x", "y", "u", "v", "speed", "direction", "u_sigma", "v_sigma",
+                            "wind_sigma", "outlier", "valid"}));
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    const double u = std::stod(rows[i][7]), v = std::stod(rows[i][8]), wind = std::stod(rows[i][9]),
+                 outlier = std::stod(rows[i][10]);
+    EXPECT_GT(u, 0);
+    EXPECT_NEAR(wind / (std::sqrt((u * u + v * v) / 2) * 4000 / 900), 1, 2e-3);
+    EXPECT_TRUE(outlier >= 0 && outlier <= 1) << outlier;
+  }
+  run_well(join(clouds, {"--csv", path("px.csv")}));
+  EXPECT_EQ(table("px.csv")[0],
+            (Words{"frame", "x", "y", "u", "v", "u_sigma", "v_sigma", "outlier", "valid"}));
+  expect_failure(2, clouds, {"--error-bars: needs --csv or --netcdf"});
+  expect_failure(1, join(clouds, {"--csv", path("t.csv"), "-m", "lucas-kanade"}),
+                 {"only for adaptive-ridge; lucas-kanade has none"});
+}
+
 TEST_F(CloudsCommand, OverlaysAreUnknownAndTheHeightStandsInTheTable) {
   render_pairs(2);
   Image<std::uint8_t> lines({320, 240});
@@ -198,8 +220,8 @@ TEST_F(CloudsCommand, CutsAndMissingTextureAreReported) {
                   "-q"});
       frames.push_back(folder + "/frame" + number + ".png");
     }
-  const Outcome outcome = run(
-      join(join({"clouds"}, frames), {"--valid", path("v%d.pgm"), "--csv", path("m.csv"), "--json"}));
+  const Outcome outcome =
+      run(join(join({"clouds"}, frames), {"--valid", path("v%d.pgm"), "--csv", path("m.csv"), "--json"}));
   EXPECT_EQ(outcome.json().at("cuts").dump(), "[2]");
   EXPECT_NE(outcome.err.find("motion 2: the frames show different scenes (a cut)"), std::string::npos);
   const auto valid = [&](int number) {

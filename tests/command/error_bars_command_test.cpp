@@ -64,6 +64,31 @@ TEST_F(ErrorBarsCommand, EvalScoresTheFilesThatStereoWrites) {
     EXPECT_EQ(of_stereo["error_bars"][key], of_eval["error_bars"][key]) << key;
 }
 
+TEST_F(ErrorBarsCommand, DepthsAndPointsHaveASigma) {
+  run_well({"synth", "stereo", "-o", path("pair"), "--size", "96x64"});
+  const auto report =
+      run_well({"stereo", path("pair/frame0000.png"), path("pair/frame0001.png"), "-d", "cpu", "--focal",
+                "100", "--baseline", "0.2", "--sigma", path("sigma.npy"), "--depth", path("z.npy"),
+                "--depth-sigma", path("zs.npy"), "--points", path("p.ply"), "--json"})
+          .json();
+  EXPECT_EQ(report["files"], (Words{path("sigma.npy"), path("z.npy"), path("zs.npy"), path("p.ply")}));
+  const Image<float> sigma = std::move(read_disparity(path("sigma.npy")).d),
+                     depth = std::move(read_disparity(path("z.npy")).d),
+                     depth_sigma = std::move(read_disparity(path("zs.npy")).d);
+  for (int y = 0; y < 64; ++y)
+    for (int x = 0; x < 96; ++x) {
+      const float z = depth(x, y);
+      ASSERT_EQ(std::isfinite(depth_sigma(x, y)), std::isfinite(z));
+      if (std::isfinite(z)) {
+        EXPECT_NEAR(depth_sigma(x, y) / (z * z / 20 * sigma(x, y)), 1, 1e-5);
+      }
+    }
+  EXPECT_NE(read_text(path("p.ply")).find("property float sigma_z\n"), std::string::npos);
+  expect_failure(
+      2, {"stereo", path("pair/frame0000.png"), path("pair/frame0001.png"), "--depth-sigma", path("zs.npy")},
+      {"--depth-sigma needs --calibration, or --focal and --baseline"});
+}
+
 TEST_F(ErrorBarsCommand, Refusals) {
   render();
   expect_failure(1, {"flow", frame0(), frame1(), "-m", "lucas-kanade", "--covariance", path("b.npy")},

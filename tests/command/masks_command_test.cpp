@@ -65,6 +65,7 @@ TEST_F(MasksCommand, UnmaskedFlowOfEveryMethodIsNearlyAsGoodAsWithoutLines) {
 }
 
 TEST_F(MasksCommand, UnmaskedDisparitiesOfEveryMethodAreNearlyAsGoodAsWithoutLines) {
+  if (tests_sanitized_command()) GTEST_SKIP() << takes_minutes;
   render_with_lines("stereo", 2);
   const auto check = [&]<class Method>(const Method&) {
     const Words command{"stereo", "-m", std::string(Method::name), "--disparities", "24"};

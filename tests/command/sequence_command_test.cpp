@@ -198,6 +198,7 @@ TEST_F(SequenceCommand, ADamagedPictureAnywhereLosesNothingThatIsDone) {
   const Words frames = render_frames(count);
   const std::string whole = read_text(frames[0]);
   for (const int damaged : {0, 1, 2, 3, 5}) {
+    if (tests_sanitized_command() && damaged != 2) continue;
     SCOPED_TRACE(damaged);
     Words files = frames;
     write(path("bad0.png"), whole.substr(0, whole.size() / 2));

@@ -57,7 +57,7 @@ def test_flow(window, run, folder):
     window.run("document.getElementById('view').focus()")
     window.press("\ue014\ue015")  # right, down
     values = text(window, "values")
-    expect(values.startswith("x 81, y 61: u ") and "valid" in values, values)
+    expect(values.startswith("x 81, y 61: u ") and "valid; standard deviation " in values, values)
     for view in ("frames", "arrows", "valid", "colors"):
         window.run(f"document.querySelector('#views input[value={view}]').click()")
         expect(window.run("return view") == view, view)

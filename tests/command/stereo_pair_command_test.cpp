@@ -16,12 +16,13 @@ class StereoPair : public CommandTest {
 
   void SetUp() override {
     CommandTest::SetUp();
-    const Scene scene = render_scene("stereo", {.size = {240, 180}, .seed = 4});
+    const Size size = tests_sanitized_command() ? Size{160, 120} : Size{240, 180};
+    const Scene scene = render_scene("stereo", {.size = size, .seed = 4});
     write_frame(path("left.png"), scene.frames[0]);
     write_frame(path("right.png"), scene.frames[1]);
     write_disparity(path("truth.pfm"), scene.disparity[0]);
-    for (int y = 0; y < 180; ++y)
-      for (int x = 0; x < 240; ++x) most = std::max(most, scene.disparity[0].d(x, y));
+    for (int y = 0; y < size.height; ++y)
+      for (int x = 0; x < size.width; ++x) most = std::max(most, scene.disparity[0].d(x, y));
   }
 
   Outcome stereo(Words more) const {

@@ -128,7 +128,7 @@ void expect_same(const Problem& problem, ThreadOrder order) {
     const Sites sites{Colors, color};
     Field in = problem.start, out = in;
     int changed = 0;
-    cuda.launch(icm_window_kernel<Side, Colors, Strips>, grid, dim3(threads), 0, energy,
+    cuda.launch(icm_window_kernel<Side, Colors, Strips>, grid, dim3(site_threads), 0, energy,
                 problem.view<const Label>(in), problem.view<Label>(out), sites, &changed_before, &changed);
     EXPECT_EQ(out, problem.icm(in, sites));
     EXPECT_EQ(changed != 0, out != in);
@@ -136,7 +136,7 @@ void expect_same(const Problem& problem, ThreadOrder order) {
       for (const float inverse : {1e-4f, 0.04f, 0.3f, 1.0f, 4.0f, 1000.0f}) {
         const Temperature t{inverse, scrambled(unsigned(color) + 1)};
         Field labels = in;
-        cuda.launch(gibbs_window_kernel<Side, Colors, Strips>, grid, dim3(threads), 0, energy,
+        cuda.launch(gibbs_window_kernel<Side, Colors, Strips>, grid, dim3(site_threads), 0, energy,
                     problem.view<Label>(labels), sites, t);
         EXPECT_EQ(labels, problem.gibbs(in, sites, t)) << "1 / temperature " << inverse;
       }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Prints hashes of rendered scenes and of the results of every method and preset on them. Builds for different
 // processors must print the same lines; scripts/test-arm compares them.
-//   hashes [SCENE...]        all scenes that methods can use if none is given
-// Each line has scene, size, pixel format, method, preset and hash. Odd sizes and frames with NaN and infinity
-// are included.
+//   hashes [all] [WIDTHxHEIGHT...] [SCENE...]      at 32x24 and 29x21 and of six scenes, if none is given
+// Frames of an even width are gray, of an odd width in color. A task runs on its own scenes, or on every one with
+// `all`. Each line has scene, size, method, preset and hash. Gray frames with NaN and infinity are included.
 #include <cstdio>
 #include <limits>
 #include <stdexcept>
@@ -80,7 +80,8 @@ Method shortened(Method method, Size size) {
   return fitted(method, size);
 }
 
-/// Prints the results of all presets of a task's methods, and of flow's defaults with all checks and filters.
+/// Prints the results of all presets of a task's methods, and of each method's defaults with error bars and,
+/// for flow, all checks and filters.
 template <class Task>
 void print_methods(const Sequence& sequence, const std::string& task) {
   for_each_method<typename Task::Method>([&]<class Method>(const Method& defaults) {
@@ -88,17 +89,25 @@ void print_methods(const Sequence& sequence, const std::string& task) {
       push_all<Task>(sequence, task + " " + std::string(Method::name) + " " + std::string(preset.name),
                      shortened(preset.method, sequence.size), {});
     typename Task::Options options;
-    if constexpr (requires { options.fb_check; }) {
+    constexpr bool bars = Method::name == (Task::pairs ? "belief-propagation" : "adaptive-ridge");
+    if constexpr (requires { options.cause; }) {
+      options.outlier = options.cause = bars;
+      if constexpr (requires { options.fb_check; }) {
+        options.speckle = 12, options.fill = true, options.final_median = 3;
+        options.fb_check = defaults.frames == 2 ? 1 : 0;
+        options.covariance = bars;
+      } else {
+        options.sigma = bars;
+      }
       const auto method = shortened(presets(defaults)[0].method, sequence.size);
-      options.fb_check = method.frames == 2 ? 1 : 0;
-      options.speckle = 12, options.fill = true, options.final_median = 3;
       push_all<Task>(sequence, task + " " + std::string(Method::name) + " with-checks", method, options);
     }
   });
 }
 
-void print_scene(const std::string& name, Size size, bool color) {
-  const bool pairs = name == "stereo", masks = name == "balloons" || name == "square";
+void print_scene(const std::string& name, Size size, bool all) {
+  const bool color = size.width % 2 == 1, pairs = name == "stereo",
+             masks = name == "balloons" || name == "square";
   const Scene scene = [&] {
     SceneOptions options;
     options.size = size, options.frames = pairs ? 4 : 8, options.color = color;
@@ -113,9 +122,9 @@ void print_scene(const std::string& name, Size size, bool color) {
         std::memcpy(bytes.image.view().row(y), frame.row(y), std::size_t(bytes.image.size().width));
       print(sequence, "frame " + std::to_string(i), bytes);
     }
-    pairs   ? print_methods<Stereo>(sequence, "stereo")
-    : masks ? print_methods<Detection>(sequence, "detect")
-            : print_methods<Flow>(sequence, "flow");
+    if (all || pairs) print_methods<Stereo>(sequence, "stereo");
+    if (all || masks) print_methods<Detection>(sequence, "detect");
+    if (all || !(pairs || masks)) print_methods<Flow>(sequence, "flow");
   };
   std::vector<FrameBuffer> bad;  // of one scene for each task
   if (!color && (name == "layers" || name == "stereo" || name == "balloons")) bad = damaged(scene.frames);
@@ -129,14 +138,24 @@ void print_scene(const std::string& name, Size size, bool color) {
 }  // namespace parafield
 
 int main(int count, char** values) {
-  std::vector<std::string> scenes(values + 1, values + count);
+  std::vector<std::string> scenes;
+  std::vector<parafield::Size> sizes;
+  bool all = false;
+  for (int i = 1; i < count; ++i) {
+    parafield::Size size;
+    if (std::string(values[i]) == "all")
+      all = true;
+    else if (std::sscanf(values[i], "%dx%d", &size.width, &size.height) == 2)
+      sizes.push_back(size);
+    else
+      scenes.push_back(values[i]);
+  }
   if (scenes.empty()) scenes = {"layers", "large", "flythrough", "stereo", "balloons", "square"};
+  if (sizes.empty()) sizes = {{32, 24}, {29, 21}};
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   try {
-    for (const std::string& scene : scenes) {
-      parafield::print_scene(scene, {32, 24}, false);
-      parafield::print_scene(scene, {29, 21}, true);
-    }
+    for (const std::string& scene : scenes)
+      for (const parafield::Size size : sizes) parafield::print_scene(scene, size, all);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "hashes: %s\n", error.what());
     return 1;

@@ -285,6 +285,14 @@ TEST(Points, AreWrittenAsPly) {
   const std::vector<std::uint8_t> first(bytes.begin() + std::ptrdiff_t(header.size()),
                                         bytes.begin() + std::ptrdiff_t(header.size()) + 15);
   EXPECT_EQ(first, (std::vector<std::uint8_t>{0, 0, 0x80, 0x3f, 0, 0, 0, 0xc0, 0, 0, 0, 0x3f, 10, 20, 255}));
+  const ColorPoint with_sigma[] = {{1, -2, 0.5f, 10, 20, 255, 2}, {3, 4, 5, 1, 2, 3}};
+  write_points(folder / "s.ply", with_sigma);
+  const std::vector<std::uint8_t> more = bytes_in(folder / "s.ply");
+  const std::string longer =
+      header.substr(0, header.find("end_header")) + "property float sigma_z\nend_header\n";
+  ASSERT_EQ(more.size(), longer.size() + 38);
+  EXPECT_EQ(std::string(more.begin(), more.begin() + std::ptrdiff_t(longer.size())), longer);
+  EXPECT_EQ(more[longer.size() + 18], 0x40) << "sigma_z is 2";
   write_points(folder / "none.ply", {});
   expect_error(ErrorCode::invalid_argument, "points are not written as '.obj' files; use .ply",
                [&] { write_points(folder / "p.obj", points); });

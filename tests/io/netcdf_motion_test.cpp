@@ -56,6 +56,28 @@ TEST_F(NetCdf, MotionIsWritten) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
 }
 
+TEST_F(NetCdf, MotionHasErrorBars) {
+  const Size size{5, 4};
+  FlowField flow = flow_field(size);
+  const auto path = folder / "motion.nc";
+  MotionFile motion(path, size, {.km_per_pixel = 4, .minutes = 10, .has_bars = true});
+  EXPECT_THROW(motion.add(flow), Error) << "the flow has none";
+  for (Image<float>* plane : {&flow.covariance.xx, &flow.covariance.xy, &flow.covariance.yy, &flow.outlier})
+    *plane = Image<float>(size);
+  flow.covariance.xx(3, 2) = 4;
+  flow.covariance.yy(3, 2) = 9;
+  flow.outlier(3, 2) = 0.25f;
+  motion.add(flow);
+  motion.close();
+  const auto value = [&](const char* name) { return read(path, name)[13]; };
+  EXPECT_EQ(value("u_sigma"), 2);
+  EXPECT_EQ(value("v_sigma"), 3);
+  EXPECT_FLOAT_EQ(value("x_wind_sigma"), 2 * 4000 / 600.0f);
+  EXPECT_FLOAT_EQ(value("y_wind_sigma"), 3 * 4000 / 600.0f);
+  EXPECT_EQ(value("outlier"), 0.25f);
+  EXPECT_TRUE(std::isnan(read(path, "u_sigma")[7])) << "the flow is unknown";
+}
+
 TEST_F(NetCdf, MotionIsThatOfItsImage) {
   const Size size{5, 4};
   const auto path = folder / "motion.nc";

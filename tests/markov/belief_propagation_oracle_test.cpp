@@ -243,14 +243,17 @@ class BeliefOracle : public OnDevice {
       };
       bool ties = false;
       oracle::Surfaces surfaces;
+      surfaces.trust = surfaces.certainty = oracle::Grid(oracle::sampled(size));
       surfaces.d = oracle::tabulate(oracle::sampled(size), [&](int i, int j) {
         const oracle::CostRises rises = oracle::rises_around(labels, 2 * i, 2 * j, rise);
         const bool valid = whole.valid(2 * i, 2 * j) != 0;
         ties = ties || (valid && std::abs(std::min(rises.before, rises.after)) < 1e-3);
+        surfaces.certainty(i, j) = rises.mean();
+        surfaces.trust(i, j) = oracle::trust_of(valid, rises.mean());
         return labels(2 * i, 2 * j) + (valid ? rises.offset() : 0);
       });
       if (ties) continue;  // rounding decides
-      surfaces.trust = surfaces.luma = oracle::Grid(surfaces.d.size, 1);
+      surfaces.luma = oracle::Grid(surfaces.d.size, 1);
       surfaces.fit();
       for (int y = 0; y < size.height; ++y)
         for (int x = 0; x < size.width; ++x) {

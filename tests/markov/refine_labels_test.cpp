@@ -14,7 +14,8 @@ class RefineLabels : public OnTarget {};
 TEST_P(RefineLabels, AgreesWithTheOracle) {
   for (const Size size : sizes) {
     GuardedImage<Label> labels(size);
-    Guarded before(size), middle(size), after(size), fine({(size.width + 1) / 2, (size.height + 1) / 2});
+    Guarded before(size), middle(size), after(size), fine(oracle::sampled(size)),
+        certainty(oracle::sampled(size));
     std::mt19937 random(81);
     for (int y = 0; y < size.height; ++y)
       for (int x = 0; x < size.width; ++x) {
@@ -25,22 +26,24 @@ TEST_P(RefineLabels, AgreesWithTheOracle) {
         after.view()(x, y) = float(least + int(random() % 100) - 10) / 8;
       }
     constexpr LabelGrid grid{.nx = 256, .x0 = -2};
-    run_on(GetParam(), {&labels, &before, &middle, &after, &fine}, [&]<class Backend>(Backend& backend) {
-      const CostsAround costs{middle.view(), before.view(), after.view()};
-      refine_labels<Backend>(backend, labels.view(), costs, grid, fine.view());
-    });
-    fine.expect_intact_guard(text_of(size));
+    run_on(GetParam(), {&labels, &before, &middle, &after, &fine, &certainty},
+           [&]<class Backend>(Backend& backend) {
+             const CostsAround costs{middle.view(), before.view(), after.view()};
+             refine_labels<Backend>(backend, labels.view(), costs, grid, fine.view(), certainty.view());
+           });
+    for (Guarded* image : {&fine, &certainty}) image->expect_intact_guard(text_of(size));
     const oracle::Grid disparities =
         oracle::tabulate(size, [&](int x, int y) { return labels.view()(x, y) - 2.0; });
     const auto rise = [&](int x, int y, int side) {
       return double((side < 0 ? before : after).view()(x, y)) - middle.view()(x, y);
     };
     for (int j = 0; j < fine.view().height; ++j)
-      for (int i = 0; i < fine.view().width; ++i)
-        ASSERT_NEAR(
-            fine.view()(i, j),
-            disparities(2 * i, 2 * j) + oracle::rises_around(disparities, 2 * i, 2 * j, rise).offset(), 1e-4)
-            << text_of(size) << " at " << i << ", " << j;
+      for (int i = 0; i < fine.view().width; ++i) {
+        const oracle::CostRises rises = oracle::rises_around(disparities, 2 * i, 2 * j, rise);
+        const std::string at = text_of(size) + " at " + std::to_string(i) + ", " + std::to_string(j);
+        ASSERT_NEAR(fine.view()(i, j), disparities(2 * i, 2 * j) + rises.offset(), 1e-4) << at;
+        ASSERT_NEAR(certainty.view()(i, j), rises.mean(), 1e-4) << at;
+      }
   }
 }
 

@@ -149,20 +149,25 @@ struct RisingLevel {
 };
 
 template <class Value>
+void solve(RisingLevel& level, const Target& target) {
+  const Forced forced(target);
+  const Device device = target.device(2);
+  with_backend(device, [&]<class Backend>() {
+    Backend backend(device, {});
+    Workspace workspace(backend.memory());
+    for (Movable* image : level.images()) image->move(backend.memory());
+    level.solve<Value>(backend, workspace);
+    for (Movable* image : level.images()) image->move(Memory::host());
+  });
+}
+
+template <class Value>
 void expect_messages(const Target& target) {
   unsigned seed = 0;
   for (const RisingCase& of : rising_cases)
     for (int repeated = 0; repeated < 3; ++repeated) {
       RisingLevel level(of, ++seed);
-      const Forced forced(target);
-      const Device device = target.device(2);
-      with_backend(device, [&]<class Backend>() {
-        Backend backend(device, {});
-        Workspace workspace(backend.memory());
-        for (Movable* image : level.images()) image->move(backend.memory());
-        level.solve<Value>(backend, workspace);
-        for (Movable* image : level.images()) image->move(Memory::host());
-      });
+      solve<Value>(level, target);
       const PairUnits units = pair_units<Value>(level.pair(), level.grid(), level.demands());
       const auto expected = level.expected(units, sizeof(Value) == 2);
       const double tolerance = sizeof(Value) == 2 ? 1e-3 : 1e-4;  // units, costs
@@ -197,6 +202,29 @@ void expect_messages(const Target& target) {
 
 TEST_P(RisingMessages, InFloatsAgreeWithPlainLoops) { expect_messages<float>(GetParam()); }
 TEST_P(RisingMessages, InUnitsAgreeWithPlainLoops) { expect_messages<std::uint16_t>(GetParam()); }
+
+// Backends compute several messages together, as if all of them rose if one of them does.
+TEST_P(RisingMessages, ARiseChangesNoBitOfMessagesFarFromIt) {
+  const RisingCase of{{70, 6}, 20, 2, true};
+  const auto solved = [&](float rise) {
+    RisingLevel level(of, 1);
+    const View<float> costs = level.costs.view();
+    for (int y = 0; y < costs.height; ++y)
+      for (int x = 0; x < costs.width; ++x) costs(x, y) *= 1.0f / 3;  // sums are rounded
+    for (Guarded& rises : level.rises)
+      for (int y = 0; y < of.size.height; ++y)
+        for (int x = 0; x < of.size.width; ++x) rises.view()(x, y) = 0;
+    level.rises[0].view()(20, 2) = rise;
+    solve<float>(level, GetParam());
+    std::vector<float> far;
+    for (Guarded* plane : {&level.middle, &level.before, &level.after, &level.margin})
+      for (int y = 0; y < of.size.height; ++y)
+        for (int x = 0; x < of.size.width; ++x)
+          if (std::abs(x - 20) + std::abs(y - 2) > 3) far.push_back(plane->view()(x, y));
+    return far;
+  };
+  EXPECT_EQ(solved(0.25f), solved(0));
+}
 
 INSTANTIATE_TEST_SUITE_P(Targets, RisingMessages, every_target(), target_name);
 

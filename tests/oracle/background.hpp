@@ -365,6 +365,12 @@ class LearnedBackground {
     return std::min(pixel.difference, (sum + 12) / 25);
   }
 
+  /// A moving pixel's luma is still its candidate's.
+  static bool keeps_luma(const Pixel& pixel) {
+    return 16 * std::abs(pixel.now.luma - pixel.candidate) <= 2 * pixel.spread;
+  }
+  static int kept_vote(const Pixel& pixel) { return keeps_luma(pixel) ? pixel.vote : 0; }
+
   /// Whether an edge of the frame or one of the background is at the mask's borders.
   void vote(const std::vector<int>& labels) {
     std::vector<int> votes(pixels_.size());
@@ -382,12 +388,13 @@ class LearnedBackground {
                             -20, 20);
           ++count;
         }
-        int vote = at(x, y).vote;
+        int vote = kept_vote(at(x, y));
         if (count > 0) vote += (16 * sum / count - vote) / 16;
         const std::uint32_t bits = bits_of(x, y, frame_ + 7777);
         const int scale = 1 << bits % 5, nx = x + (int((bits >> 8) % 5) - 2) * scale,
                   ny = y + (int((bits >> 16) % 5) - 2) * scale;
-        const int other = inside(nx, ny) && moving(nx, ny) ? at(nx, ny).vote : 0;
+        const bool alike = inside(nx, ny) && std::abs(at(nx, ny).now.luma - at(x, y).now.luma) <= 16;
+        const int other = alike && moving(nx, ny) ? kept_vote(at(nx, ny)) : 0;
         if (other != 0) vote = vote == 0 ? other : vote + (other - vote) / 2;
         votes[index(x, y)] = vote;
       }
@@ -411,7 +418,7 @@ class LearnedBackground {
   /// A moving pixel that keeps its luma long enough becomes the background, in all samples or in eight of them
   /// from `first` on.
   void follow_candidate(Pixel& pixel, std::uint32_t first) const {
-    if (16 * std::abs(pixel.now.luma - pixel.candidate) <= 2 * pixel.spread) {
+    if (keeps_luma(pixel)) {
       pixel.run = std::min(pixel.run + 1, 65535);
     } else {
       pixel.run = 1;

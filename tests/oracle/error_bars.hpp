@@ -97,41 +97,62 @@ inline FlowErrorGrids flow_error_grids(const Grid& luma0, const Grid& luma1, con
                  v = flow.v(x, y) + bilinear(back->v, at_x(x, y), at_y(x, y));
     return std::isnan(u + v) ? 0.0 : u * u + v * v;
   });
+  const Grid bad = tabulate(size, [&](int x, int y) { return valid(x, y) != 0 ? 0.0 : 1.0; });
+  const auto mean_at = [&](int x, int y) {
+    return [=, &size](const Grid& grid, int reach, double most = 1e300) {
+      return window_mean(size, x, y, reach, [&](int i, int j) { return std::min(grid(i, j), most); });
+    };
+  };
+  const auto around = [&](const Grid& a, const Grid& b) {
+    return tabulate(size, [&](int x, int y) {
+      return model.spread * window_mean(size, x, y, 2, [&](int i, int j) {
+               const double product = (a(i, j) - a(x, y)) * (b(i, j) - b(x, y));
+               return std::isnan(product) ? 0.0 : product;
+             });
+    });
+  };
+  const Grid sxx = around(flow.u, flow.u), sxy = around(flow.u, flow.v), syy = around(flow.v, flow.v);
+  Grid rxx(size), rxy(size), ryy(size), residual(size);  // of least squares
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x) {
+      const auto mean = mean_at(x, y);
+      const double k = 0.001, gxx = mean(pxx, 3) + k, gxy = mean(pxy, 3), gyy = mean(pyy, 3) + k;
+      residual(x, y) = mean(ptt, 3);
+      const double factor = model.residual * residual(x, y) / (gxx * gyy - gxy * gxy);
+      rxx(x, y) = factor * gyy, rxy(x, y) = -factor * gxy, ryy(x, y) = factor * gxx;
+    }
+  const Grid deviation = tabulate(size, [&](int x, int y) {
+    return std::min(std::sqrt(rxx(x, y) + ryy(x, y) + sxx(x, y) + syy(x, y)), 4.0);
+  });
   FlowErrorGrids out{Grid(size), Grid(size), Grid(size), Grid(size), Grid(size), Grid(size)};
   for (int y = 0; y < size.height; ++y)
     for (int x = 0; x < size.width; ++x) {
-      const auto mean = [&](const Grid& grid, int reach, double most = 1e300) {
-        return window_mean(size, x, y, reach, [&](int i, int j) { return std::min(grid(i, j), most); });
-      };
-      const double u = flow.u(x, y), v = flow.v(x, y);
-      const auto around = [&](const Grid& a, const Grid& b) {
-        return window_mean(size, x, y, 2, [&](int i, int j) {
-          const double product = (a(i, j) - a(x, y)) * (b(i, j) - b(x, y));
-          return std::isnan(product) ? 0.0 : product;
-        });
-      };
-      const double k = 0.001, gxx = mean(pxx, 3) + k, gxy = mean(pxy, 3), gyy = mean(pyy, 3) + k,
-                   residual = mean(ptt, 3), factor = model.residual * residual / (gxx * gyy - gxy * gxy);
-      const double sxx = model.spread * around(flow.u, flow.u), sxy = model.spread * around(flow.u, flow.v),
-                   syy = model.spread * around(flow.v, flow.v);
-      const double length2 = u * u + v * v, out2 = is_inside(x, y) ? 0 : length2, r2 = miss(x, y);
-      const double equal = model.floor + model.back * r2 + model.outside * out2;
-      out.xx(x, y) = equal + factor * gyy + sxx;
-      out.xy(x, y) = -factor * gxy + sxy;
-      out.yy(x, y) = equal + factor * gxx + syy;
-      const double trace = out.xx(x, y) + out.yy(x, y), bad = valid(x, y) != 0 ? 0 : 1;
+      const auto mean = mean_at(x, y);
+      double sum = 0;
+      for (int j = -8; j <= 8; j += 2)
+        for (int i = -8; i <= 8; i += 2)
+          sum += deviation(std::clamp(x + i, 0, size.width - 1), std::clamp(y + j, 0, size.height - 1));
+      const double wide = sum / 81 * sum / 81;
+      const double u = flow.u(x, y), v = flow.v(x, y), length2 = u * u + v * v,
+                   out2 = is_inside(x, y) ? 0 : length2, r2 = miss(x, y);
+      const double equal = model.floor + model.back * r2 + model.outside * out2,
+                   trace = 2 * equal + rxx(x, y) + ryy(x, y) + sxx(x, y) + syy(x, y);
+      out.xx(x, y) = equal + model.wide * wide + rxx(x, y) + sxx(x, y);
+      out.xy(x, y) = rxy(x, y) + sxy(x, y);
+      out.yy(x, y) = equal + model.wide * wide + ryy(x, y) + syy(x, y);
       const auto probability = [&](const FlowErrorModel::Odds& o) {
-        const double odds = o.trace * trace + o.back4 * mean(miss, 4, 4) + o.back36 * mean(miss, 4, 36) +
-                            o.motion * std::sqrt(length2) * residual + o.not_valid * bad + o.outside * out2;
+        const double odds = o.trace * trace + o.wide * wide + o.back4 * mean(miss, 4, 4) +
+                            o.back36 * mean(miss, 4, 36) + o.motion * std::sqrt(length2) * residual(x, y) +
+                            o.not_valid * bad(x, y) + o.outside * out2;
         return odds / (1 + odds);
       };
       out.outlier(x, y) = probability(model.odds1);
       out.outlier3(x, y) = std::min(probability(model.odds3), out.outlier(x, y));
-      const double texture = factor * (gxx + gyy), boundary = sxx + syy, of_back = 2 * model.back * r2,
-                   tolerance = 0.5 + 0.05 * std::sqrt(length2);
+      const double texture = rxx(x, y) + ryy(x, y), boundary = sxx(x, y) + syy(x, y),
+                   of_back = 2 * model.back * r2, tolerance = 0.5 + 0.05 * std::sqrt(length2);
       const ErrorCause cause = !is_inside(x, y)                        ? ErrorCause::left_frame
                                : r2 > tolerance * tolerance            ? ErrorCause::hidden
-                               : trace < 0.02                          ? ErrorCause::fine
+                               : out.xx(x, y) + out.yy(x, y) < 0.02    ? ErrorCause::fine
                                : of_back > std::max(texture, boundary) ? ErrorCause::inconsistent
                                : texture >= boundary                   ? ErrorCause::texture
                                                                        : ErrorCause::boundary;

@@ -24,6 +24,7 @@ struct CostRises {
     const double of_lines = (before - after) / most / 2;
     return of_lines * (1 + 0.75 * std::pow(1 - 2 * std::abs(of_lines), 2));
   }
+  double mean() const { return (before + after) / 2; }
 };
 /// Sums rise(x, y, -1 or 1), how much more the adjacent label costs, over the pixels of the same label in the
 /// 5x5 around a pixel.
@@ -37,13 +38,18 @@ CostRises rises_around(const Grid& labels, int x, int y, Rise rise) {
   return sum;
 }
 
+/// Weight of a sample. `certainty`: CostRises::mean around it.
+inline double trust_of(bool valid, double certainty) {
+  return valid ? std::clamp(certainty / 2, 0.2, 1.0) : 0.05;
+}
+
 /// Samples, and the planes fitted to them.
 struct Surfaces {
-  Grid d, trust, luma;
+  Grid d, trust, luma, certainty;
   Grid value, slope_x, slope_y;
 
   /// Weighted least squares over 7x7 samples, 4 px apart. The slopes' squares have the weight 4. Where the
-  /// samples in the middle are clearly off the plane, it moves onto them.
+  /// samples in the middle are clearly off the plane and the sample is certain, it moves onto them.
   void fit() {
     value = slope_x = slope_y = Grid(d.size);
     for (int y = 0; y < d.size.height; ++y)
@@ -116,8 +122,8 @@ struct Surfaces {
     const auto ramp = [](double at, double low, double high) {
       return std::clamp((at - low) / (high - low), 0.0, 1.0);
     };
-    value(x, y) +=
-        off * ramp(std::abs(off), 0.35, 0.5) * ramp(weights, 3, 6) * ramp(of_middle / weights, 0.12, 0.16);
+    value(x, y) += off * ramp(std::abs(off), 0.2, 0.35) * ramp(certainty(x, y), 8, 12) * ramp(weights, 3, 6) *
+                   ramp(of_middle / weights, 0.12, 0.16);
   }
 };
 

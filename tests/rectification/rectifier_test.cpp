@@ -276,6 +276,10 @@ TEST(Points, FollowFromDisparityAndGeometry) {
   EXPECT_EQ(points[0].blue, 0);
   EXPECT_FLOAT_EQ(points[4].z, 50 / 8.0f);
   EXPECT_EQ(points[4].green, 31);
+  EXPECT_TRUE(std::isnan(points[0].sigma_z)) << "the field has no sigma";
+  field.sigma = Image<float>(field.size());
+  field.sigma(0, 0) = 0.5f;
+  EXPECT_FLOAT_EQ(points_of(field, left, g)[0].sigma_z, 10 * 10 / 50.0f * 0.5f);
   expect_error(ErrorCode::invalid_argument, "a focal length of 0 px", [&] {
     points_of(field, left, {0, 1, 0, 0, 0});
   });

@@ -63,6 +63,8 @@ TEST_P(EverySceneInColor, HasTheSameBytesOnEveryMachine) {
                                                            {"runner", 0xd0345086bf445501},
                                                            {"flythrough", 0x38436987e35da342},
                                                            {"stereo", 0x4347276c1f5c36b4},
+                                                           {"ball", 0xa6b35a21fa08fb17},
+                                                           {"sheet", 0xcc3efff639188deb},
                                                            {"clouds", 0x43d54da33e3f0b3d},
                                                            {"square", 0xe62852258e38e769}};
   const Scene scene = render_scene(GetParam(), {.size = {160, 120}, .frames = 3, .seed = 7, .color = true});

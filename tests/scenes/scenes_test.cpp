@@ -30,7 +30,7 @@ TEST(Scenes, AreListed) {
   EXPECT_EQ(
       names,
       "translation rotation zoom affine layers pole large bar camouflage poles balloons facade slats runner "
-      "flythrough stereo clouds square ");
+      "flythrough stereo ball sheet clouds square ");
 }
 
 TEST_P(EveryScene, HasAllFramesAndTheirTruth) {
@@ -312,7 +312,7 @@ TEST(Scenes, BadOptionsAreErrors) {
     EXPECT_STREQ(error.what(),
                  "there is no scene 'waterfall'; the scenes are translation, rotation, zoom, affine, layers, "
                  "pole, large, bar, camouflage, poles, balloons, facade, slats, runner, flythrough, stereo, "
-                 "clouds, square");
+                 "ball, sheet, clouds, square");
   }
   EXPECT_THROW(render_scene("zoom", {.size = {0, 4}}), Error);
   EXPECT_THROW(render_scene("zoom", {.size = {4, -1}}), Error);

@@ -35,6 +35,30 @@ TEST(StereoScene, IsARectifiedPair) {
   }
 }
 
+TEST(CurvedScenes, AreRectifiedPairs) {
+  for (const char* name : {"ball", "sheet"})
+    for (const Size size : {Size{320, 240}, Size{151, 210}}) {
+      const Scene scene = render_scene(name, {.size = size, .frames = 4, .seed = 3});
+      ASSERT_EQ(scene.disparity.size(), 2u);
+      for (const std::size_t pair : {0, 1}) {
+        const FlowField& flow = scene.flow[2 * pair];
+        int hidden = 0;
+        for (int y = 0; y < size.height; ++y)
+          for (int x = 0; x < size.width; ++x) {
+            const float d = scene.disparity[pair].d(x, y);
+            ASSERT_GT(d, 0);
+            ASSERT_NEAR(flow.v(x, y), 0, 1e-5);
+            ASSERT_NEAR(flow.u(x, y), -d, 1e-4);
+            hidden += x >= d && scene.occluded[2 * pair](x, y);
+          }
+        EXPECT_GT(hidden, size.height) << "the wall beside the shape";
+        const Residual difference = residual(scene, 2 * pair);
+        EXPECT_LT(difference.warped, 2);
+        EXPECT_GT(difference.still, 5 * difference.warped);
+      }
+    }
+}
+
 TEST(StereoScene, FliesOnFromPairToPair) {
   const Scene scene = render_scene("stereo", {.size = {160, 120}, .frames = 4}),
               flight = render_scene("flythrough", {.size = {160, 120}, .frames = 2});

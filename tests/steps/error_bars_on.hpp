@@ -69,7 +69,9 @@ FlowBarsValues flow_bars_with(Backend& backend, const FlowBarsCase& c) {
   const FlowErrorBars out{
       {image(), image(), image()}, image(), image(), workspace.image<std::uint8_t>(c.size)};
   backend.reserve_scratch(flow_bars_scratch(c.size.width));
-  for (int i = 0; i < 2; ++i) backend.replay({}, [&] { flow_error_bars(backend, evidence, c.model(), out); });
+  const View<float> deviation = image();
+  for (int i = 0; i < 2; ++i)
+    backend.replay({}, [&] { flow_error_bars(backend, evidence, c.model(), out, deviation); });
   backend.synchronize();
   return {values_of(backend, out.covariance.xx), values_of(backend, out.covariance.xy),
           values_of(backend, out.covariance.yy), values_of(backend, out.outlier),

@@ -150,7 +150,7 @@ TEST_P(ErrorBarsOn, PixelsWithoutAValueHaveNoWeight) {
   expect_sound(after);
   for (int y = 0; y < 48; ++y)
     for (int x = 0; x < 64; ++x)
-      if (std::abs(x - 30) > 4 || std::abs(y - 20) > 4) {
+      if (std::abs(x - 30) > 12 || std::abs(y - 20) > 12) {
         ASSERT_EQ(before.xx[c.at(x, y)], after.xx[c.at(x, y)]);
       }
   EXPECT_NE(before.xx[c.at(30, 20)], after.xx[c.at(30, 20)]);

@@ -14,7 +14,7 @@ using oracle::Grid;
 
 /// Slanted surfaces with noise, and some pixels that are far off or not valid.
 struct SurfaceInput {
-  Guarded whole, fine, trust, luma, d, slope_x, slope_y, out;
+  Guarded whole, fine, trust, luma, certainty, d, slope_x, slope_y, out;
   GuardedImage<std::uint8_t> valid;
   GuardedImage<std::uint32_t> colors;
 
@@ -23,6 +23,7 @@ struct SurfaceInput {
         fine(sampled(size)),
         trust(sampled(size)),
         luma(sampled(size)),
+        certainty(sampled(size)),
         d(sampled(size)),
         slope_x(sampled(size)),
         slope_y(sampled(size)),
@@ -44,15 +45,16 @@ struct SurfaceInput {
         if (x % 2 || y % 2) continue;
         const double noisy = plane + double(random() % 64) / 128 - 0.25;
         fine.view()(x / 2, y / 2) = float(std::round(64 * noisy) / 64);  // whole steps
+        certainty.view()(x / 2, y / 2) = float(random() % (folded ? 64 : 16)) / 4;
       }
   }
   Size size() { return whole.view().size(); }
 
   void run(const Target& target) {
     run_on(
-        target, {&whole, &fine, &trust, &luma, &d, &slope_x, &slope_y, &out, &valid, &colors},
+        target, {&whole, &fine, &trust, &luma, &certainty, &d, &slope_x, &slope_y, &out, &valid, &colors},
         [&]<class Backend>(Backend& backend) {
-          const DisparitySamples samples{fine.view(), trust.view(), luma.view()};
+          const DisparitySamples samples{fine.view(), trust.view(), luma.view(), certainty.view()};
           const Surfaces surfaces{d.view(), slope_x.view(), slope_y.view()};
           sample_disparities<Backend>(backend, whole.view(), valid.view(), colors.view(), samples);
           fit_surfaces(backend, samples, surfaces);
@@ -69,8 +71,8 @@ TEST_P(SurfacesOn, AgreesWithTheOracle) {
     SurfaceInput input(size);
     const Grid fine = oracle::grid_of(input.fine.view());
     input.run(GetParam());
-    for (Guarded* image :
-         {&input.fine, &input.trust, &input.luma, &input.d, &input.slope_x, &input.slope_y, &input.out})
+    for (Guarded* image : {&input.fine, &input.trust, &input.luma, &input.certainty, &input.d, &input.slope_x,
+                           &input.slope_y, &input.out})
       image->expect_intact_guard(text_of(size));
 
     oracle::Surfaces expected;
@@ -79,8 +81,10 @@ TEST_P(SurfacesOn, AgreesWithTheOracle) {
       const double whole = input.whole.view()(2 * i, 2 * j);
       return input.valid.view()(2 * i, 2 * j) && std::abs(fine(i, j) - whole) <= 0.5 ? fine(i, j) : whole;
     });
-    expected.trust =
-        oracle::tabulate(count, [&](int i, int j) { return input.valid.view()(2 * i, 2 * j) ? 1 : 0.05; });
+    expected.certainty = oracle::grid_of(input.certainty.view());
+    expected.trust = oracle::tabulate(count, [&](int i, int j) {
+      return oracle::trust_of(input.valid.view()(2 * i, 2 * j) != 0, expected.certainty(i, j));
+    });
     expected.luma = oracle::tabulate(count, [&](int i, int j) {
       const unsigned color = input.colors.view()(2 * i, 2 * j);
       return ((color & 255) + 2 * (color >> 8 & 255) + (color >> 16 & 255)) / 4.0;

@@ -190,7 +190,8 @@ TEST_P(ErrorBars, OfOtherMethodsAreAnError) {
   cause.device = device();
   cause.cause = true;
   for_each_method<FlowMethod>([&]<class Method>(const Method& method) {
-    if (std::is_same_v<Method, AdaptiveRidge>) return;
+    EXPECT_EQ(has_error_bars(FlowMethod(method)), (std::is_same_v<Method, AdaptiveRidge>));
+    if (has_error_bars(FlowMethod(method))) return;
     EXPECT_EQ(message_of([&] { FlowEstimator(method, bars_size, cause); }),
               "error bars (covariance, outlier, cause) are only for adaptive-ridge; " +
                   std::string(Method::name) + " has none");
@@ -198,6 +199,7 @@ TEST_P(ErrorBars, OfOtherMethodsAreAnError) {
   StereoOptions sigma;
   sigma.device = device();
   sigma.sigma = true;
+  EXPECT_TRUE(has_error_bars(StereoMethod{}));
   Icm<StereoEnergy> icm;
   icm.energy.disparities = 16;
   EXPECT_NE(message_of([&] {

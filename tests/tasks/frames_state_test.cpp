@@ -8,6 +8,7 @@
 #include "parafield/parafield.hpp"
 #include "same.hpp"
 #include "support.hpp"
+#include "targets.hpp"
 
 namespace parafield {
 namespace {
@@ -66,7 +67,9 @@ TEST(FramesState, NoiseOnAWallIsNoTexture) {
   using enum PixelFormat;
   for (const Size size : {Size{160, 120}, Size{640, 480}, Size{97, 211}})
     for (const PixelFormat format : {gray_u8, rgb_u8, gray_u16, rgb_u16})
-      for (const double sigma : {0.0, 0.5, 2.0, 10.0, 40.0})
+      for (const double sigma : {0.0, 0.5, 2.0, 10.0, 40.0}) {
+        if (size.width > 160 && (sanitized || channels(format) > 1)) continue;
+        if (sanitized && sigma > 2) continue;
         for (const double level : {2.0, 128.0}) {
           SCOPED_TRACE(testing::Message()
                        << size.width << " " << to_string(format) << " " << sigma << " " << level);
@@ -74,6 +77,7 @@ TEST(FramesState, NoiseOnAWallIsNoTexture) {
               state_of(gray_wall(size, format, level, sigma, 1), gray_wall(size, format, level, sigma, 2)),
               FramesState::no_texture);
         }
+      }
 }
 
 TEST(FramesState, FilteredNoiseIsNoTexture) {
@@ -99,6 +103,7 @@ TEST(FramesState, FilteredNoiseIsNoTexture) {
 TEST(FramesState, MotionIsUsable) {
   for (const std::string_view name : moving_scenes())
     for (const std::uint64_t seed : {1, 2, 3}) {
+      if (sanitized && seed > 1) continue;
       SCOPED_TRACE(testing::Message() << name << " " << seed);
       const auto frames = scene(name, 2, seed);
       EXPECT_EQ(state_of(frames[0], frames[1]), FramesState::usable);
@@ -111,6 +116,7 @@ TEST(FramesState, OtherScenesAreCuts) {
     firsts.push_back(std::move(scene(name, 1, 3)[0]));
   for (std::size_t i = 0; i < firsts.size(); ++i)
     for (std::size_t j = 0; j < firsts.size(); ++j) {
+      if (sanitized && j > i + 1) continue;
       SCOPED_TRACE(testing::Message() << i << " to " << j);
       EXPECT_EQ(state_of(firsts[i], firsts[j]), i == j ? FramesState::usable : FramesState::cut);
       EXPECT_EQ(state_of(with_bars(firsts[i].to({}), 30), with_bars(firsts[j].to({}), 30)),
@@ -170,6 +176,7 @@ TEST(FramesState, RealMotionIsUsableAndRealCutsAreCuts) {
   };
   std::vector<FrameBuffer> firsts;
   for (const auto& [before, after] : pairs) {
+    if (sanitized && firsts.size() == 3) break;
     SCOPED_TRACE(before);
     const auto file = [&](const char* name) { return read_frame(folder.parent_path() / name); };
     EXPECT_EQ(state_of(file(before), file(after)), FramesState::usable);
@@ -203,7 +210,7 @@ TEST(ExaminedFlow, ACutIsNotValidAndKeepsItsBits) {
   FlowEstimator plain = examining<Flow>(AdaptiveRidge{}, false);
   for (const bool pipelined : {false, true}) {
     FlowEstimator estimator = examining<Flow>(AdaptiveRidge{}, true, pipelined);
-    for (int round = 0; round < 2; ++round) {
+    for (int round = 0; round < (sanitized ? 1 : 2); ++round) {
       std::vector<FramesState> states;
       int number = 0;
       const auto check = [&](const FlowField* flow) {

@@ -202,7 +202,7 @@ TEST_P(RefinementOfFlow, FramesWithHolesHaveFiniteFlow) {
 
 TEST_P(RefinementOfFlow, IsCancelled) {
   if (device().kind == Device::Kind::cuda) GTEST_SKIP() << "on CUDA a solve that has begun ends";
-  const Size size{320, 240};
+  const Size size{sanitized ? 160 : 320, sanitized ? 90 : 240};
   const Scene scene = render_scene("layers", {.size = size});
   FlowEstimator estimator(AdaptiveRidge{.refinement = {.refine = 30, .refine_sweeps = 100}}, size,
                           {.device = device()});

@@ -57,13 +57,14 @@ struct BenchEffort {
 template <class Task>
 Traffic traffic_of(const Case<Task>& one) {
   const typename Task::Result result;
-  std::vector<std::size_t> planes = std::apply(
+  const auto sizes = std::apply(
       [](const auto&... plane) {
-        return std::vector{sizeof(typename std::remove_cvref_t<decltype(plane)>::Value)...};
+        return std::array{sizeof(typename std::remove_cvref_t<decltype(plane)>::Value)...};
       },
       result.planes());
-  if (one.flow_alone) planes.resize(planes.size() - 2);  // valid and confidence are the last two
-  const std::size_t of_pixel = std::accumulate(planes.begin(), planes.end(), std::size_t(0));
+  const auto wanted = Task::Result::wanted({.valid = !one.flow_alone, .confidence = !one.flow_alone});
+  const std::size_t of_pixel =
+      std::inner_product(sizes.begin(), sizes.end(), wanted.begin(), std::size_t(0));
   const std::size_t pixels = std::size_t(one.size.width) * std::size_t(one.size.height);
   return {pixels * (frames_of_call<Task>(one.method) + of_pixel), pixels * (frames_of_step<Task> + of_pixel)};
 }

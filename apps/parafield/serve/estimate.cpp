@@ -93,11 +93,32 @@ std::size_t own_frame(const Flow&, std::size_t frames) { return (frames - 1) / 2
 std::size_t own_frame(const Stereo&, std::size_t) { return 0; }
 std::size_t own_frame(const Detection&, std::size_t frames) { return frames - 1; }
 
+/// Makes the estimator compute error bars, if the method has them.
+void ask_for_bars(FlowOptions& options, const FlowMethod& method) {
+  options.covariance = options.outlier = options.cause = has_error_bars(method);
+}
+void ask_for_bars(StereoOptions& options, const StereoMethod& method) {
+  options.sigma = options.outlier = options.cause = has_error_bars(method);
+}
+void ask_for_bars(DetectionOptions&, const DetectionMethod&) {}
+
+void add_bars(PackedAnswer& answer, const auto& field) {
+  if (!field.outlier) return;
+  answer.add("outlier", field.outlier);
+  answer.add("cause", field.cause);
+}
+
 void add_result(PackedAnswer& answer, Report& report, const FlowField& flow, const Frame& frame,
                 const KnownPixels& known) {
   answer.add("u", flow.u);
   answer.add("v", flow.v);
   answer.add("valid", flow.valid);
+  if (flow.covariance) {
+    answer.add("xx", flow.covariance.xx);
+    answer.add("xy", flow.covariance.xy);
+    answer.add("yy", flow.covariance.yy);
+  }
+  add_bars(answer, flow);
   const float scale = color_scale(flow);
   report.json["full_color"] = scale;
   answer.add("colors", color_flow(flow, {.max_motion = scale}));
@@ -113,6 +134,8 @@ void add_result(PackedAnswer& answer, Report& report, const DisparityField& fiel
                 const KnownPixels& known) {
   answer.add("d", field.d);
   answer.add("valid", field.valid);
+  if (field.sigma) answer.add("sigma", field.sigma);
+  add_bars(answer, field);
   answer.add("colors", color_disparity(field));
   DisparityField ramp({128, 1});
   for (int x = 0; x < 128; ++x) ramp.d(x, 0) = float(x), ramp.valid(x, 0) = 1;
@@ -157,6 +180,7 @@ PackedAnswer solve(const Json& head, const Uploads& uploads, const ServeOptions&
   set_all(options, head, "options");
   const std::string device = text_in(head, "device");
   if constexpr (requires { options.confidence; }) options.confidence = false;
+  ask_for_bars(options, method);
   options.device = parse_device(device.empty() ? serve.device.name : device, serve.device.threads);
   job.say("reading frames");
   AskedFrames asked(uploads, !std::is_same_v<Task, Detection>, serve.pixels(), job);

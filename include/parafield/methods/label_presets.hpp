@@ -116,6 +116,7 @@ inline std::array<Preset<BeliefPropagation<StereoEnergy>>, 4> presets(
   fast.finest_iterations = 0;
   fast.energy.checks.right_view = RightView::projected;
   fast.energy.checks.color_median = 0;
+  accurate.energy.smoothness.beta = 0.65f;
   accurate.iterations = accurate.finest_iterations = 6;
   accurate.surfaces.slant = Slant::all;
   accurate.precision = Precision::exact;

@@ -82,6 +82,9 @@ def make_settings(method: Any, preset: str | None, parameters: dict[str, Any], *
     _one_of("dtype", settings.dtype, DTYPES)
     if not _is_number(settings.bound) or not 0 < settings.bound <= 1e6:
         raise argument_error(f"bound: {settings.bound!r} is not a motion above 0 to 1e6 px")
+    for name in ("covariance", "outlier", "cause"):
+        if name in parameters:
+            raise argument_error(f"{name}: archives hold no error bars; parafield.estimate_flow returns them")
     if settings.valid and settings.format == "jpeg":
         raise argument_error("valid: JPEG pairs hold no validity; use the format npz or zarr")
     for name, least in (("step", 1), ("stride", 1), ("start", 0), ("segment", 1)):

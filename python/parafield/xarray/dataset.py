@@ -13,16 +13,28 @@ import parafield as pf
 
 from . import velocity
 from .axes import check_rising, kind_of, time_of
-from .frames import PLANES, Solver, check_dtype, check_range, value_range
+from .frames import BARS, PLANES, TYPES, Solver, check_dtype, check_range, value_range
 from .missing import fill_values
 
-_ATTRIBUTES = {
+_ATTRIBUTES: dict[str, dict[str, Any]] = {
     "u": {"units": "px", "long_name": "motion to the next frame, to the right"},
     "v": {"units": "px", "long_name": "motion to the next frame, down"},
     "valid": {"long_name": "whether the motion is reliable"},
     "confidence": {"long_name": "confidence of the motion, larger where it is more certain"},
+    "u_variance": {"units": "px2", "long_name": "variance of the error of u"},
+    "uv_covariance": {"units": "px2", "long_name": "covariance of the errors of u and v"},
+    "v_variance": {"units": "px2", "long_name": "variance of the error of v"},
+    "outlier": {"units": "1", "long_name": "probability that the error of the motion is above 1 px"},
+    "outlier3": {"units": "1", "long_name": "probability that the error of the motion is above 3 px"},
+    "cause": {
+        "long_name": "main reason why the error may be large",
+        "flag_values": np.arange(6, dtype=np.uint8),
+        "flag_meanings": "fine texture boundary inconsistent hidden left_frame",
+    },
 }
 _VELOCITIES = ("eastward_velocity", "northward_velocity", "x_velocity", "y_velocity")
+_RESULTS = {*PLANES, *(name for names in BARS.values() for name in names), *_VELOCITIES}
+_RESULTS |= {f"{name}_sigma" for name in _VELOCITIES}
 # Attributes of the images' values, which the flow does not inherit.
 _OF_VALUES = {"units", "standard_name", "long_name", "_FillValue", "missing_value", "scale_factor"}
 _OF_VALUES |= {"add_offset", "valid_min", "valid_max", "valid_range", "actual_range", "flag_values"}
@@ -64,6 +76,10 @@ def flow(
         uses one thread by default, because Dask runs several calls at once.
     range: (black, white), the same for all images. By default 0 to 255 for uint8, otherwise what
         `value_range` finds. Dask arrays that are not uint8 need it, because `value_range` reads images.
+    covariance, outlier, cause: True adds error bars, which methods without them refuse: `u_variance`,
+        `uv_covariance` and `v_variance` (px2), and the standard deviations of velocities (m/s), for example
+        `x_velocity_sigma`; `outlier` and `outlier3`, probabilities of errors above 1 and 3 px; `cause`, a
+        `parafield.ErrorCause`.
     max_motion: the largest motion, px. It only matters if images consist of several chunks: their tiles
         overlap by 32 px more, chunks narrower than 8 times this are merged, and longer flow is invalid.
     speeds: False leaves out velocities; True makes it an error if the coordinates for them are missing.
@@ -100,8 +116,8 @@ def flow(
 
         planes = tiles.solve(images.data, solver, int(max_motion))
     else:
-        planes = dict(zip(PLANES, solver(images.values)))
-        planes["valid"] = planes["valid"].astype(bool)
+        planes = {name: plane.astype(TYPES.get(name, np.float32), copy=False)
+                  for name, plane in zip(solver.planes, solver(images.values))}
     return _dataset(images, (dim, y, x), solver, planes, factors)
 
 
@@ -135,7 +151,7 @@ def _ordered(
     for name in order:
         if not stack.sizes[name] > 0:  # also a Dask array of unknown size
             raise pf.Error(f"stack: its dimension {name} cannot have the size {stack.sizes[name]}")
-    taken = {*PLANES, *_VELOCITIES, f"{dim}_next"} & {*map(str, stack.coords), *map(str, dims)}
+    taken = {*_RESULTS, f"{dim}_next"} & {*map(str, stack.coords), *map(str, dims)}
     if taken:
         raise pf.Error(f"stack: a coordinate cannot be called {sorted(taken)[0]}, as a result is; rename it")
     return stack.transpose(*order), order
@@ -186,6 +202,11 @@ def _dataset(
     for (name, factor), plane, axis in zip(factors.items(), ("u", "v"), (x, y)):
         attributes = {"units": "m s-1", "long_name": f"velocity of the motion along {axis}"}
         variables[name] = xr.Variable(order, planes[plane] * factor, attributes)
+        variance = planes.get(f"{plane}_variance")
+        if variance is not None:
+            attributes = {"units": "m s-1", "long_name": f"standard deviation of the error of {name}"}
+            sigma = variance**np.float32(0.5) * abs(factor)
+            variables[f"{name}_sigma"] = xr.Variable(order, sigma, attributes)
     for variable in variables.values():
         for store, source in ((variable.attrs, images.attrs), (variable.encoding, images.encoding)):
             if "grid_mapping" in source:

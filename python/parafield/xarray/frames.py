@@ -17,7 +17,13 @@ import parafield as pf
 
 from .missing import Missing, fill_values
 
-PLANES = ("u", "v", "valid", "confidence")  # of a solved block, in this order
+PLANES = ("u", "v", "valid", "confidence")  # of a solved block, in this order; error bars follow
+BARS = {  # planes by the option that asks for them
+    "covariance": ("u_variance", "uv_covariance", "v_variance"),
+    "outlier": ("outlier", "outlier3"),
+    "cause": ("cause",),
+}
+TYPES = {"valid": bool, "cause": np.uint8}  # of planes that are not float32
 GROUP = 16  # flows of a call: enough for several cores or streams, few copies of frames
 MOST_IMAGES = 16  # that decide the range
 
@@ -32,6 +38,12 @@ class Solver:
     arguments: Mapping[str, Any]  # of parafield.estimate_flow
 
     @property
+    def planes(self) -> tuple[str, ...]:
+        """The names of the planes of a solved block."""
+        asked = (names for option, names in BARS.items() if self.arguments.get(option))
+        return PLANES + tuple(name for names in asked for name in names)
+
+    @property
     def before(self) -> int:
         """Number of frames that the method takes before the frame whose flow it returns."""
         return (self.frames - 1) // 2
@@ -42,17 +54,21 @@ class Solver:
         return self.frames - 1 - self.before
 
     def __call__(self, block: np.ndarray) -> np.ndarray:
-        """The planes of the flow of a block of frames, T x H x W: 4 x (T - frames + 1) x H x W, float32.
+        """The planes of the flow of a block of frames, T x H x W: P x (T - frames + 1) x H x W, float32.
 
         Each flow depends only on its own frames. Therefore results do not depend on the chunks in time."""
         count = block.shape[0] - self.frames + 1
-        planes = np.empty((len(PLANES), count, *block.shape[1:]), np.float32)
+        planes = np.empty((len(self.planes), count, *block.shape[1:]), np.float32)
         for first in builtins.range(0, count, GROUP):
             last = min(first + GROUP, count)
             frames = as_frames(block[first : last + self.frames - 1], self.fills)
             field = pf.estimate_flow(frames, axes="nhw", range=self.range, **self.arguments)
-            for plane, name in zip(planes, PLANES):
-                plane[first:last] = getattr(field, name)
+            for plane, name in zip(planes, self.planes):
+                covariances = BARS["covariance"]
+                values = (
+                    field.covariance[..., covariances.index(name)] if name in covariances else getattr(field, name)
+                )
+                plane[first:last] = values
         return planes
 
 

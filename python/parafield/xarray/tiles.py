@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import dask.array
 import numpy as np
 
-from .frames import PLANES, Solver
+from .frames import TYPES, Solver
 
 da: Any = dask.array  # its functions have no types
 
@@ -73,7 +73,7 @@ def solve_tile(
     row, column = rows[i], columns[j]
     planes = solver(block[:, row.solved, column.solved])[:, :, row.kept, column.kept]
     if len(rows) > 1 or len(columns) > 1:
-        u, v, valid, _ = planes
+        u, v, valid = planes[:3]
         valid[~(np.hypot(u, v) <= max_motion)] = 0
     return planes
 
@@ -95,6 +95,7 @@ def solve(stack: Any, solver: Solver, max_motion: int) -> dict[str, Any]:
     outputs = list(times)
     outputs[0] -= before
     outputs[-1] -= after
+    names = solver.planes
     planes = da.map_blocks(
         solve_tile,
         blocks,
@@ -102,9 +103,9 @@ def solve(stack: Any, solver: Solver, max_motion: int) -> dict[str, Any]:
         rows=cuts_of(images[0], overlap, depths[0], alignment),
         columns=cuts_of(images[1], overlap, depths[1], alignment),
         max_motion=max_motion,
-        chunks=((len(PLANES),), tuple(outputs), *images),
+        chunks=((len(names),), tuple(outputs), *images),
         new_axis=0,
         dtype=np.float32,
         meta=np.empty((0, 0, 0, 0), np.float32),
     )
-    return {name: planes[i].astype(bool) if name == "valid" else planes[i] for i, name in enumerate(PLANES)}
+    return {name: planes[i].astype(TYPES.get(name, np.float32), copy=False) for i, name in enumerate(names)}

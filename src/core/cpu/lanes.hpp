@@ -41,6 +41,11 @@ template <class Vector>
 PF_INLINE void lower_to(Vector& a, const Vector& b) {
   a = a < b ? a : b;
 }
+/// a = max(a, b)
+template <class Vector>
+PF_INLINE void raise_to(Vector& a, const Vector& b) {
+  a = a > b ? a : b;
+}
 
 #ifdef __SSE4_1__
 #if defined(__AVX512BW__)

@@ -19,13 +19,18 @@ struct RecordedLaunch {
   std::shared_ptr<const void> values;  ///< a tuple of grid, block, bytes of shared memory, and arguments
 };
 
-/// Whether two values have the same bits. Padding does not count, and its bits are arbitrary.
+/// Whether two values have the same bits. Padding does not count, because its bits are arbitrary. It is cleared
+/// through a union, because g++ clears wrong bytes after an array of structs otherwise.
 template <class T>
-bool same_bits(T a, T b) {
+bool same_bits(const T& a, const T& b) {
   static_assert(std::is_trivially_copyable_v<T>);
-  __builtin_clear_padding(&a);
-  __builtin_clear_padding(&b);
-  return std::memcmp(&a, &b, sizeof(T)) == 0;
+  union Cleared {
+    T value;
+  };
+  Cleared first{a}, second{b};
+  __builtin_clear_padding(&first);
+  __builtin_clear_padding(&second);
+  return std::memcmp(&first, &second, sizeof(T)) == 0;
 }
 /// A condition has its handle only while it is recorded.
 inline bool same_bits(const Condition& a, const Condition& b) { return a.value == b.value; }

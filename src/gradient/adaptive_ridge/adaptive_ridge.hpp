@@ -116,7 +116,6 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
   /// The flow back that `solve` has estimated, if the method sharpens two-way or refines with the flow back.
   FlowPlanes solve_back(int, FlowPlanes) { return back_; }
 
-  static constexpr bool keeps_luma = true;
   View<const float> luma(int slot) const { return pyramids_[std::size_t(slot)].level[0]; }
 
   const KeptFrames* kept() const { return kept_ ? &*kept_ : nullptr; }

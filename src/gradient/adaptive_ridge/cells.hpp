@@ -94,7 +94,7 @@ struct CellColumns {
 };
 
 /// Mean flow around a cell or pixel, toward which its flow shrinks, and the spread around it (px^2).
-struct Neighborhood {
+struct CellNeighborhood {
   float u, v, spread;
 };
 
@@ -142,7 +142,7 @@ PF_HD NeighborSums total(const NeighborSums& a, const NeighborSums& b, const Nei
 }
 
 /// Mean and spread from the total. u0, v0: the flow that the sums are relative to.
-PF_HD Neighborhood neighborhood(const NeighborSums& sum, float u0, float v0) {
+PF_HD CellNeighborhood neighborhood(const NeighborSums& sum, float u0, float v0) {
   const float inverse = reciprocal(sum.weight), du = sum.u * inverse, dv = sum.v * inverse;
   return {u0 + du, v0 + dv, larger(fma(sum.squares, inverse, -fma(du, du, dv * dv)), 0.0f)};
 }

@@ -8,7 +8,7 @@ namespace parafield {
 namespace {
 
 /// Rows of a band in scratch memory.
-struct Rows {
+struct TemporalRows {
   float* scratch;
   int pitch;
 
@@ -24,7 +24,7 @@ struct Rows {
 
 /// Row y of the image that is differentiated in x and y.
 template <class Model>
-const float* blended_row(const FrameWindow<Model>& in, Rows rows, int y) {
+const float* blended_row(const FrameWindow<Model>& in, TemporalRows rows, int y) {
   constexpr int middle = Model::frames / 2;
   return Model::blends_frames ? rows.blended(y) : in.frame[middle].row(y);
 }
@@ -49,7 +49,7 @@ void differentiate_along(const float* row, int width, float* out) {
 
 /// Computes the products of row y.
 template <class Model>
-void multiply(const FrameWindow<Model>& in, int y, Rows rows) {
+void multiply(const FrameWindow<Model>& in, int y, TemporalRows rows) {
   constexpr int middle = Model::frames / 2, newest = Model::frames - 1;
   const int width = in.frame[0].width, bottom = in.frame[0].height - 1;
   const auto around = [&](int offset) { return blended_row(in, rows, clamp(y + offset, 0, bottom)); };
@@ -75,7 +75,7 @@ void multiply(const FrameWindow<Model>& in, int y, Rows rows) {
 
 /// Solves row y from the products of rows y - 1 to y + 1.
 template <class Model>
-void solve(Rows rows, const Model& given, int y, FlowPlanes out, Trust trust) {
+void solve(TemporalRows rows, const Model& given, int y, FlowPlanes out, Trust trust) {
   const int width = out.u.width, bottom = out.u.height - 1;
   const float* t[6];
   for (int plane = 0; plane < Model::products; ++plane) {
@@ -112,7 +112,7 @@ void temporal_flow(Backend& cpu, const FrameWindow<Model>& in, const Model& mode
   if (newest) smooth_luma(cpu, newest, Model::frame_taps(), &in.frame[Model::frames - 1], 1);
   const int height = out.u.height, bottom = height - 1;
   cpu.few_rows(height, [&](RowRange part, void* scratch) {
-    const Rows rows{static_cast<float*>(scratch), temporal_row_floats(out.u.width)};
+    const TemporalRows rows{static_cast<float*>(scratch), temporal_row_floats(out.u.width)};
     int multiplied = part.first_new(1, height), blended = part.first_new(3, height);
     for (int y = part.begin; y < part.end; ++y) {
       for (; multiplied <= smaller(y + 1, bottom); ++multiplied) {

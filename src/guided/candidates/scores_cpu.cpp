@@ -81,7 +81,7 @@ PF_HD void test_queued(const TileChoice& here, int count) {
 }
 
 /// Computes a feature's weights for all pixels and adds them to the sums.
-void add_weights(const Tile& tile, const Place& feature, float cutoff, const float* __restrict best,
+void add_weights(const Tile& tile, const ColoredPlace& feature, float cutoff, const float* __restrict best,
                  float* __restrict weight, float* __restrict sum) {
   const int count = tile.count;
   const Places pixels = tile.pixels();

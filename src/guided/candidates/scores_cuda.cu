@@ -46,7 +46,7 @@ struct PixelScores {
 struct LanePixels {
   int x, y;  // the lane's own pixel, clamped to the image
   bool inside;
-  Place place[tile::each];
+  ColoredPlace place[tile::each];
   float best[tile::each];  // best exponents
   TileLane lane;
   FeatureRecords features;

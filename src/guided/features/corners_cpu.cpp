@@ -6,11 +6,11 @@ namespace parafield {
 namespace {
 
 /// Columns that are computed together, with their tensors on the stack.
-constexpr int chunk = 256;
+constexpr int corner_chunk = 256;
 
 /// For each column, the sum of three vertically adjacent tensors.
 struct Columns {
-  float xx[chunk + 2], xy[chunk + 2], yy[chunk + 2];
+  float xx[corner_chunk + 2], xy[corner_chunk + 2], yy[corner_chunk + 2];
 };
 
 /// Writes the sums of `count` columns from `first` on. Beyond the border, the nearest column is repeated.
@@ -46,8 +46,8 @@ void sum_down(View<const float> luma, int y, int first, int count, Columns& out)
 
 void score_row(View<const float> luma, int y, float* __restrict scores) {
   Columns sums;
-  for (int x0 = 0; x0 < luma.width; x0 += chunk) {
-    const int count = smaller(chunk, luma.width - x0);
+  for (int x0 = 0; x0 < luma.width; x0 += corner_chunk) {
+    const int count = smaller(corner_chunk, luma.width - x0);
     sum_down(luma, y, x0 - 1, count + 2, sums);
     for (int i = 0; i < count; ++i)
       scores[x0 + i] = corner_score({sums.xx[i] + sums.xx[i + 1] + sums.xx[i + 2],

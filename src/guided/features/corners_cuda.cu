@@ -8,15 +8,16 @@
 namespace parafield {
 namespace {
 
-constexpr int lanes = 32, rows = 8, threads = lanes * rows;
-constexpr int side_x = lanes + 2, side_y = rows + 2;  // a tile and the pixels around it
+constexpr int corner_columns = 32, corner_rows = 8, corner_threads = corner_columns * corner_rows;
+constexpr int side_x = corner_columns + 2, side_y = corner_rows + 2;  // a tile and the pixels around it
 
 /// The tensors of a tile go to shared memory; then each thread adds nine of them, down the columns first.
-__global__ void __launch_bounds__(threads) score_kernel(View<const float> luma, View<float> scores) {
+__global__ void __launch_bounds__(corner_threads) score_kernel(View<const float> luma, View<float> scores) {
   begin_kernel();
   __shared__ float xx[side_y][side_x], xy[side_y][side_x], yy[side_y][side_x];
-  const int x0 = int(blockIdx.x) * lanes - 1, y0 = int(blockIdx.y) * rows - 1;
-  for (int i = int(threadIdx.y) * lanes + int(threadIdx.x); i < side_x * side_y; i += threads) {
+  const int x0 = int(blockIdx.x) * corner_columns - 1, y0 = int(blockIdx.y) * corner_rows - 1;
+  for (int i = int(threadIdx.y) * corner_columns + int(threadIdx.x); i < side_x * side_y;
+       i += corner_threads) {
     const int row = i / side_x, column = i - row * side_x;
     const CornerTensor part =
         corner_tensor_at(luma, clamp(x0 + column, 0, luma.width - 1), clamp(y0 + row, 0, luma.height - 1));
@@ -85,8 +86,9 @@ __global__ void __launch_bounds__(1024)
 template <class Backend>
 void find_corners(Backend& cuda, View<const float> luma, const FeatureGrid& grid, View<float> scores,
                   Feature* corners) {
-  cuda.launch(score_kernel, dim3(blocks_for(luma.width, lanes), blocks_for(luma.height, rows)),
-              dim3(lanes, rows), 0, luma, scores);
+  cuda.launch(score_kernel,
+              dim3(blocks_for(luma.width, corner_columns), blocks_for(luma.height, corner_rows)),
+              dim3(corner_columns, corner_rows), 0, luma, scores);
   const long long pixels = (long long)grid.width * grid.height / grid.count();
   const unsigned block = pixels > 4096 ? 1024 : pixels > 256 ? 256 : 64;
   cuda.launch(corner_kernel, dim3(unsigned(grid.count())), dim3(block), 0, scores, grid, corners);

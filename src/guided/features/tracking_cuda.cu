@@ -15,13 +15,13 @@
 namespace parafield {
 namespace {
 
-constexpr int lanes = lanes_of_window, warps = 2;
-static_assert(lanes == 32);
+constexpr int window_lanes = lanes_of_window, tracking_warps = 2;
+static_assert(window_lanes == 32);
 
 /// Every lane gets the sum. Lane j adds the same two values as lane j - 16, in the opposite order.
 __device__ float add_lanes(float value) {
   PF_UNROLL
-  for (int step = lanes / 2; step > 0; step /= 2) value += __shfl_xor_sync(~0u, value, step);
+  for (int step = window_lanes / 2; step > 0; step /= 2) value += __shfl_xor_sync(~0u, value, step);
   return value;
 }
 
@@ -32,7 +32,7 @@ __device__ WindowTensor add_lanes(const WindowTensor& sum) {
 /// A lane's pixels of a window at one level. `Side`: side of the window.
 template <int Side>
 struct LaneWindow {
-  static constexpr int pixels = (Side * Side + lanes - 1) / lanes;
+  static constexpr int pixels = (Side * Side + window_lanes - 1) / window_lanes;
   static constexpr int patch_side = Side + 2 * derivative_reach;  // of the values that the gradients need
   static constexpr int patch_pixels = patch_side * patch_side;
 
@@ -41,16 +41,16 @@ struct LaneWindow {
   WindowPixel pixel[pixels];
   WindowTensor all;  // G of all pixels
 
-  __device__ bool exists(int i) const { return i * lanes + lane < Side * Side; }
-  __device__ int column(int i) const { return (i * lanes + lane) % Side; }
-  __device__ int row(int i) const { return (i * lanes + lane) / Side; }
+  __device__ bool exists(int i) const { return i * window_lanes + lane < Side * Side; }
+  __device__ int column(int i) const { return (i * window_lanes + lane) % Side; }
+  __device__ int row(int i) const { return (i * window_lanes + lane) / Side; }
   __device__ int dx(int i) const { return column(i) - Side / 2; }
   __device__ int dy(int i) const { return row(i) - Side / 2; }
 
   __device__ void read(const Level& level, const WindowPlace& place) {
     __syncwarp();  // the previous level's patch must have been read
     PF_UNROLL
-    for (int first = 0; first < patch_pixels; first += lanes) {
+    for (int first = 0; first < patch_pixels; first += window_lanes) {
       const int i = first + lane;
       if (i < patch_pixels)
         patch[i] = value_at(level, place, i % patch_side - patch_side / 2, i / patch_side - patch_side / 2);
@@ -106,12 +106,12 @@ struct LaneWindow {
 };
 
 template <int Side>
-__global__ void __launch_bounds__(lanes* warps)
+__global__ void __launch_bounds__(window_lanes* tracking_warps)
     track_kernel(const __grid_constant__ Pyramid from, const __grid_constant__ Pyramid to, FeatureGrid grid,
                  const Feature* features, TrackingParameters p, Track* tracks) {
   begin_kernel();
-  __shared__ float patches[warps][LaneWindow<Side>::patch_pixels];
-  const int lane = int(threadIdx.x), warp = int(threadIdx.y), cell = int(blockIdx.x) * warps + warp;
+  __shared__ float patches[tracking_warps][LaneWindow<Side>::patch_pixels];
+  const int lane = int(threadIdx.x), warp = int(threadIdx.y), cell = int(blockIdx.x) * tracking_warps + warp;
   if (cell >= grid.count()) return;  // whole warps
   LaneWindow<Side> window{lane, patches[warp]};
   const Track found =
@@ -134,12 +134,12 @@ __device__ unsigned new_starts(const Motion& start, int lane) {
 }
 
 template <int Side>
-__global__ void __launch_bounds__(lanes* warps)
+__global__ void __launch_bounds__(window_lanes* tracking_warps)
     retry_kernel(const __grid_constant__ Pyramid from, const __grid_constant__ Pyramid to, FeatureGrid grid,
                  TrackingParameters p, const Track* before, const Track* tracks, Track* kept) {
   begin_kernel();
-  __shared__ float patches[warps][LaneWindow<Side>::patch_pixels];
-  const int lane = int(threadIdx.x), warp = int(threadIdx.y), cell = int(blockIdx.x) * warps + warp;
+  __shared__ float patches[tracking_warps][LaneWindow<Side>::patch_pixels];
+  const int lane = int(threadIdx.x), warp = int(threadIdx.y), cell = int(blockIdx.x) * tracking_warps + warp;
   if (cell >= grid.count()) return;  // whole warps
   LaneWindow<Side> window{lane, patches[warp]};
   Track feature = tracks[cell];
@@ -168,8 +168,8 @@ template <class Backend>
 void track_features(Backend& cuda, const Pyramid& from, const Pyramid& to, const FeatureGrid& grid,
                     const Feature* features, const TrackingParameters& p, Track* tracks) {
   with_one_of<3, 5, 7, 9, 11, 13, 15, 17, 19, 21>(p.window, [&]<int Side>() {
-    cuda.launch(track_kernel<Side>, dim3(blocks_for(grid.count(), warps)), dim3(lanes, warps), 0, from, to,
-                grid, features, p, tracks);
+    cuda.launch(track_kernel<Side>, dim3(blocks_for(grid.count(), tracking_warps)),
+                dim3(window_lanes, tracking_warps), 0, from, to, grid, features, p, tracks);
   });
 }
 
@@ -177,8 +177,8 @@ template <class Backend>
 void retry_features(Backend& cuda, const Pyramid& from, const Pyramid& to, const FeatureGrid& grid,
                     const TrackingParameters& p, const Track* before, const Track* tracks, Track* kept) {
   with_one_of<3, 5, 7, 9, 11, 13, 15, 17, 19, 21>(p.window, [&]<int Side>() {
-    cuda.launch(retry_kernel<Side>, dim3(blocks_for(grid.count(), warps)), dim3(lanes, warps), 0, from, to,
-                grid, again(p), before, tracks, kept);
+    cuda.launch(retry_kernel<Side>, dim3(blocks_for(grid.count(), tracking_warps)),
+                dim3(window_lanes, tracking_warps), 0, from, to, grid, again(p), before, tracks, kept);
   });
 }
 

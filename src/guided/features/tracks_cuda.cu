@@ -5,14 +5,14 @@
 namespace parafield {
 namespace {
 
-constexpr int few_threads = 64;  // of a block, so that a thousand cells occupy many multiprocessors
-constexpr int warps = 4;
+constexpr int track_threads = 64;  // of a block, so that a thousand cells occupy many multiprocessors
+constexpr int track_warps = 4;
 
 /// Each warp finds the pixel of one cell. Distances are not negative, so their bits sort in the same order.
-__global__ void __launch_bounds__(32 * warps)
+__global__ void __launch_bounds__(32 * track_warps)
     resample_kernel(FlowPlanes flow, View<const std::uint8_t> valid, FeatureGrid grid, Track* tracks) {
   begin_kernel();
-  const int cell = int(blockIdx.x) * warps + int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32;
+  const int cell = int(blockIdx.x) * track_warps + int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32;
   if (cell >= grid.count()) return;
   const int column = cell % grid.columns, row = cell / grid.columns;
   const int x0 = grid.first_x(column), y0 = grid.first_y(row), width = grid.first_x(column + 1) - x0,
@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(32 * warps)
 
 template <class Backend>
 void take_matches(Backend& cuda, const Matches& matches, const FeatureGrid& grid, Track* tracks) {
-  for_pixels<few_threads, 1>(cuda, {grid.count(), 1}, [=] __device__(int cell, int) {
+  for_pixels<track_threads, 1>(cuda, {grid.count(), 1}, [=] __device__(int cell, int) {
     const int row = cell / grid.columns;
     tracks[cell] = matched_track(matches, grid, cell - row * grid.columns, row);
   });
@@ -48,13 +48,13 @@ void take_matches(Backend& cuda, const Matches& matches, const FeatureGrid& grid
 template <class Backend>
 void resample_tracks(Backend& cuda, FlowPlanes flow, View<const std::uint8_t> valid, const FeatureGrid& grid,
                      Track* tracks) {
-  cuda.launch(resample_kernel, dim3(blocks_for(grid.count(), warps)), dim3(32 * warps), 0, flow, valid, grid,
-              tracks);
+  cuda.launch(resample_kernel, dim3(blocks_for(grid.count(), track_warps)), dim3(32 * track_warps), 0, flow,
+              valid, grid, tracks);
 }
 
 template <class Backend>
 void drop_outliers(Backend& cuda, const Track* tracks, const FeatureGrid& grid, float outliers, Track* kept) {
-  for_pixels<few_threads, 1>(cuda, {grid.count(), 1}, [=] __device__(int cell, int) {
+  for_pixels<track_threads, 1>(cuda, {grid.count(), 1}, [=] __device__(int cell, int) {
     const int row = cell / grid.columns;
     kept[cell] = without_outlier(tracks, grid, cell - row * grid.columns, row, outliers);
   });

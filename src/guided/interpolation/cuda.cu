@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(lanes* warps_of<Gathers>)
   } else {
     records = {reinterpret_cast<const Record*>(features.records), *features.count, &features};
   }
-  Place place[tile::each];
+  ColoredPlace place[tile::each];
   float best[tile::each];
   const PlaceBox box = place_pixels(lane, colors, scale, memory.plane[0], place);
   if constexpr (Gathers) __syncthreads();

@@ -17,7 +17,7 @@ struct TrackList {
 
 /// One feature. If it cannot be used, its place is `nowhere`.
 struct FlowFeature {
-  Place place;
+  ColoredPlace place;
   Motion flow;  ///< px
 };
 

@@ -15,7 +15,7 @@ inline LikelihoodScale likelihood_scale(float sigma_position, float sigma_color)
 }
 
 /// Position and color of a pixel or a feature, scaled.
-struct Place {
+struct ColoredPlace {
   float x, y, red, green, blue;
 };
 
@@ -23,7 +23,7 @@ struct Place {
 struct Places {
   const float *x, *y, *red, *green, *blue;
 
-  PF_HD Place operator[](int i) const { return {x[i], y[i], red[i], green[i], blue[i]}; }
+  PF_HD ColoredPlace operator[](int i) const { return {x[i], y[i], red[i], green[i], blue[i]}; }
 };
 
 PF_HD float square_sum(float x, float y, float red, float green, float blue) {
@@ -31,7 +31,7 @@ PF_HD float square_sum(float x, float y, float red, float green, float blue) {
 }
 
 /// The likelihood is 2^-exponent.
-PF_HD float exponent(const Place& pixel, const Place& feature) {
+PF_HD float exponent(const ColoredPlace& pixel, const ColoredPlace& feature) {
   return square_sum(pixel.x - feature.x, pixel.y - feature.y, pixel.red - feature.red,
                     pixel.green - feature.green, pixel.blue - feature.blue);
 }
@@ -53,7 +53,7 @@ PF_HD float relative_likelihood(float exponent, float best, float cutoff) {
 
 /// Bounds of the places of several pixels or features.
 struct PlaceBox {
-  Place low, high;
+  ColoredPlace low, high;
 };
 
 /// Distance of a value from an interval.
@@ -62,7 +62,7 @@ PF_HD float beyond(float low, float high, float value) {
 }
 
 /// Smallest exponent that a feature can have for any pixel of the box.
-PF_HD float least_exponent(const PlaceBox& box, const Place& feature) {
+PF_HD float least_exponent(const PlaceBox& box, const ColoredPlace& feature) {
   return square_sum(beyond(box.low.x, box.high.x, feature.x), beyond(box.low.y, box.high.y, feature.y),
                     beyond(box.low.red, box.high.red, feature.red),
                     beyond(box.low.green, box.high.green, feature.green),

@@ -8,7 +8,7 @@ namespace parafield {
 struct Record {
   float4 position, rest;
 
-  __device__ Place place() const { return {position.x, position.y, position.z, position.w, rest.x}; }
+  __device__ ColoredPlace place() const { return {position.x, position.y, position.z, position.w, rest.x}; }
 };
 
 __device__ inline Record record_of(const FlowFeature& feature) {
@@ -46,7 +46,7 @@ __device__ inline FlowFeature flow_feature(const TrackList& tracks, int i, const
 __device__ inline void store_chunk(const FlowFeature& feature, int i, const FlowFeatures& to) {
   store_feature(feature, i, to);
   reinterpret_cast<Record*>(to.records)[i] = record_of(feature);
-  const Place& place = feature.place;
+  const ColoredPlace& place = feature.place;
   const float values[] = {place.x, place.y, place.red, place.green, place.blue};
   const bool counts = place.x < nowhere;
   PF_UNROLL

@@ -38,7 +38,7 @@ struct TileLane {
 /// Computes the places of a lane's group of pixels, clamped to the image, and returns the tile's box.
 /// `shared`: three planes.
 __device__ inline PlaceBox place_pixels(const TileLane& lane, const Colors& colors, LikelihoodScale scale,
-                                        float* shared, Place (&place)[tile::each]) {
+                                        float* shared, ColoredPlace (&place)[tile::each]) {
   const int right = colors.pixels.width - 1, bottom = colors.pixels.height - 1;
   const Color own = load(&colors.pixels(smaller(lane.x(), right), smaller(lane.y(), bottom)));
   PlaceBox box;

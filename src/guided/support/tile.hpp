@@ -103,7 +103,7 @@ PF_HD PlaceBox place_pixels(Tile& tile, const Colors& colors, LikelihoodScale sc
 }
 
 /// Lowers the best exponent of each pixel to the feature's, where that is lower.
-PF_HD void lower_best(const Tile& tile, const Place& feature, float* __restrict best) {
+PF_HD void lower_best(const Tile& tile, const ColoredPlace& feature, float* __restrict best) {
   const int count = tile.count;
   const Places pixels = tile.pixels();
 #pragma GCC ivdep
@@ -190,7 +190,7 @@ PF_HD void sum_flows(const Tile& tile, const FlowFeatures& features, float cutof
   for (int i = 0; i < count; ++i) weight[i] = u[i] = v[i] = 0;
   for (int k = 0; k < tile.support_count; ++k) {
     const int number = tile.support[k];
-    const Place feature = places_of(features)[number];
+    const ColoredPlace feature = places_of(features)[number];
     const float feature_u = features.u[number], feature_v = features.v[number];
 #pragma GCC ivdep
     for (int i = 0; i < count; ++i) {

@@ -57,7 +57,7 @@ __device__ void for_each_weighted_batch(TileLane lane, const FeatureRecords& fea
 /// tile.hpp. `exponents`: an ExponentList or a RegisterList.
 template <class Exponents, int Most>
 __device__ Support find_support(TileLane lane, const PlaceBox& box, const FeatureRecords& features,
-                                float cutoff, const Place (&place)[tile::each], Exponents exponents,
+                                float cutoff, const ColoredPlace (&place)[tile::each], Exponents exponents,
                                 SupportList<Most>& list, Batch& batch, float (&best)[tile::each]) {
   const int count = features.count;
   float listed = no_feature;
@@ -69,7 +69,7 @@ __device__ Support find_support(TileLane lane, const PlaceBox& box, const Featur
   }
   PF_UNROLL
   for (int i = 0; i < tile::each; ++i) best[i] = no_feature;
-  const auto compare = [&](const Place& feature) {
+  const auto compare = [&](const ColoredPlace& feature) {
     PF_UNROLL
     for (int i = 0; i < tile::each; ++i) best[i] = smaller_number(best[i], exponent(place[i], feature));
   };

@@ -18,7 +18,7 @@ void frame_bytes(Backend& cpu, const Frame* frames, const FrameBytes* bytes, int
         const Sample* in = row_of<Sample>(frame, y);
         for_chunks(to.luma.width, [&]<int Count>(int x0, int some) {
           const int pixels = Count ? Count : some;
-          std::uint8_t luma[chunk];
+          std::uint8_t luma[background_chunk];
           if (are_bytes)
             for (int x = 0; x < pixels; ++x)
               luma[x] = std::uint8_t(in[x0 + x] < most_luma ? in[x0 + x] : most_luma);
@@ -32,7 +32,7 @@ void frame_bytes(Backend& cpu, const Frame* frames, const FrameBytes* bytes, int
             store_chunk(to.red.row(y) + x0, luma, pixels);
             return;
           }
-          std::uint8_t blue[chunk], red[chunk];
+          std::uint8_t blue[background_chunk], red[background_chunk];
           for (int x = 0; x < pixels; ++x) {
             blue[x] = std::uint8_t(luma_byte(channel_of(in, x0 + x, 2, Channels, Red, scale)));
             red[x] = std::uint8_t(luma_byte(channel_of(in, x0 + x, 0, Channels, Red, scale)));

@@ -8,14 +8,14 @@ namespace {
 
 // Rows are processed in chunks. All but the last chunk of a row have this many pixels, because loops with a
 // constant count are faster. Loops write to local arrays, so that they vectorize.
-constexpr int chunk = 128;
+constexpr int background_chunk = 128;
 
 /// Calls f<Count>(x0, some) for the chunks of a row. A chunk has `Count` pixels, or `some` if Count is 0.
 template <class F>
 void for_chunks(int width, F f) {
-  for (int x0 = 0; x0 < width; x0 += chunk) {
-    const int some = smaller(chunk, width - x0);
-    with_constant<chunk>(some, [&]<int Count>() { f.template operator()<Count>(x0, some); });
+  for (int x0 = 0; x0 < width; x0 += background_chunk) {
+    const int some = smaller(background_chunk, width - x0);
+    with_constant<background_chunk>(some, [&]<int Count>() { f.template operator()<Count>(x0, some); });
   }
 }
 

@@ -1,44 +1,75 @@
 // SPDX-License-Identifier: MIT
 #include "core/cpu/backend.hpp"
+#include "core/cpu/lanes.hpp"
 #include "markov/background/chunks.hpp"
 #include "markov/background/compare.hpp"
 
 namespace parafield {
 namespace {
 
-inline std::uint8_t bytes_apart(std::uint8_t a, std::uint8_t b) { return a > b ? a - b : b - a; }
-
 /// Lumas of a chunk's pixels, corrected for light, and chromas.
 struct Colors {
-  std::uint8_t luma[chunk], blue[chunk], red[chunk];
+  std::uint8_t luma[background_chunk], blue[background_chunk], red[background_chunk];
 };
 
-/// Writes the third smallest distance of pixels `from` to `to` of a chunk from the samples of a row that begin
-/// at column x0. Weight: of chromas, or 0 without colors.
+/// A distance of chromas as one of lumas: chroma_distance, for the weights that chroma_weight returns.
+template <int Weight>
+PF_INLINE ByteLanes weighted(ByteLanes chroma) {
+  if constexpr (Weight == 10) {
+    const ByteLanes twice = add_saturated(chroma, chroma);
+    return add_saturated(add_saturated(twice, twice), chroma);
+  } else {
+    const ByteLanes half = chroma >> 1;
+    return Weight == 3 ? add_saturated(chroma, half) : half;
+  }
+}
+
+/// Writes the third smallest distance of up to byte_lanes pixels, from pixel i of a chunk on, from the samples
+/// of a row that begin at column x0. Count: number of the pixels, or 0 for `some`.
+template <int Weight, int Count>
+PF_INLINE void store_third(const BackgroundRow& row, int x0, int i, int some, const Colors& seen,
+                           std::uint8_t* third_smallest) {
+  const std::size_t count = std::size_t(Count ? Count : some);
+  const auto loaded = [=](const std::uint8_t* from) {
+    ByteLanes bytes = {};
+    __builtin_memcpy(&bytes, from, count);
+    return bytes;
+  };
+  const ByteLanes luma = loaded(seen.luma + i);
+  ByteLanes blue = {}, red = {};
+  if constexpr (Weight > 0) blue = loaded(seen.blue + i), red = loaded(seen.red + i);
+  ByteLanes first = ~ByteLanes{}, second = first, third = first;
+  PF_UNROLL
+  for (int k = 0; k < sample_count; ++k) {
+    const auto next = [&](const std::uint8_t* samples) {
+      // The processor cannot prefetch as many streams as there are samples.
+      __builtin_prefetch(samples + x0 + i + background_chunk);
+      return loaded(samples + x0 + i);
+    };
+    ByteLanes apart = distance(luma, next(row.sample(k)));
+    if constexpr (Weight > 0) {
+      ByteLanes chroma = distance(blue, next(row.blue_sample(k)));
+      raise_to(chroma, distance(red, next(row.red_sample(k))));
+      raise_to(apart, weighted<Weight>(chroma));
+    }
+    ByteLanes after_first = apart, after_second = second;
+    raise_to(after_first, first);
+    lower_to(first, apart);
+    raise_to(after_second, after_first);
+    lower_to(second, after_first);
+    lower_to(third, after_second);
+  }
+  __builtin_memcpy(third_smallest + i, &third, count);
+}
+/// The same for pixels `from` to `to` of a chunk. Weight: of chromas, or 0 without colors.
 template <int Weight>
 inline void find_third(const BackgroundRow& row, int x0, int from, int to, const Colors& seen,
                        std::uint8_t* third) {
-  std::uint8_t first[chunk], second[chunk];
-  for (int i = from; i < to; ++i) first[i] = second[i] = third[i] = 255;
-  for (int k = 0; k < sample_count; ++k) {
-    const std::uint8_t *const sample = row.sample(k) + x0,
-                              *const blues = Weight ? row.blue_sample(k) + x0 : nullptr,
-                              *const reds = Weight ? row.red_sample(k) + x0 : nullptr;
-    for (int i = from; i < to; ++i) {
-      std::uint8_t apart = bytes_apart(seen.luma[i], sample[i]);
-      if constexpr (Weight > 0) {
-        const std::uint8_t a = bytes_apart(seen.blue[i], blues[i]), b = bytes_apart(seen.red[i], reds[i]),
-                           chroma = a > b ? a : b;
-        const std::uint8_t whole = std::uint8_t(chroma * (Weight >> 1) + (chroma * (Weight & 1) >> 1)),
-                           weighted = chroma > 510 / Weight ? 255 : whole;
-        apart = apart > weighted ? apart : weighted;
-      }
-      const std::uint8_t after_first = apart > first[i] ? apart : first[i];
-      first[i] = apart < first[i] ? apart : first[i];
-      const std::uint8_t after_second = after_first > second[i] ? after_first : second[i];
-      second[i] = after_first < second[i] ? after_first : second[i];
-      third[i] = after_second < third[i] ? after_second : third[i];
-    }
+  for (int at = from; at < to; at += byte_lanes) {
+    const int i = larger(smaller(at, to - byte_lanes), from);  // the last vectors may overlap
+    with_constant<byte_lanes>(smaller(to - i, byte_lanes), [&]<int Count>() {
+      store_third<Weight, Count>(row, x0, i, to - i, seen, third);
+    });
   }
 }
 
@@ -51,7 +82,7 @@ inline void find_leaf_distances(const Background& background, int x0, int y, int
     for (int dx = -leaf_step; dx <= leaf_step; dx += leaf_step) {
       if (y + dy < 0 || y + dy >= background.size.height) continue;
       const int from = larger(-(x0 + dx), 0), to = smaller(background.size.width - (x0 + dx), count);
-      std::uint8_t third[chunk];
+      std::uint8_t third[background_chunk];
       find_third<Weight>(background.row(y + dy), x0 + dx, from, to, seen, third);
       for (int i = from; i < to; ++i) distance[i] = third[i] < distance[i] ? third[i] : distance[i];
     }
@@ -72,6 +103,7 @@ void compare_background(Backend& cpu, const SeenFrame& frame, const Background& 
   const Shift shift = shift_of(background);
   const Gains gains = gains_of(background);
   const bool colors = background.colors && background.number(is_colored), other_light = is_other_light(gains);
+  const bool same_light = gains.second <= 0 && gains.first == 1;
   int least_apart = 0;  // least difference that seems to be motion
   while (least_apart <= top_difference && !byte_seems_moving(model, least_apart)) ++least_apart;
   cpu.rows(background.size.height, [=](int y) {
@@ -80,23 +112,27 @@ void compare_background(Backend& cpu, const SeenFrame& frame, const Background& 
     const float inverse = 1 / gains.first;
     for_chunks(background.size.width, [&]<int Count>(int x0, int some) {
       const int count = Count ? Count : some;
-      std::uint8_t seen[chunk], apart[chunk], distance[chunk];
+      std::uint8_t seen[background_chunk], apart[background_chunk], distance[background_chunk];
       Colors lit;
-      float inverses[chunk];
+      float inverses[background_chunk];
       read_chunk(frame.luma, x0, y, shift, count, seen);
       if (gains.second > 0)
         for (int i = 0; i < count; ++i)
           inverses[i] = inverse_of_two(background, gains, seen[i], row.mean()[x0 + i], x0 + i, y);
       else
-        for (int i = 0; i < count; ++i) inverses[i] = inverse;
-      for (int i = 0; i < count; ++i) lit.luma[i] = std::uint8_t(lit_byte(seen[i], inverses[i]));
+        for (int i = 0; i < count && !same_light; ++i) inverses[i] = inverse;
+      const auto light = [&](std::uint8_t* to, const std::uint8_t* from) {
+        if (same_light) return store_chunk(to, from, count);
+        for (int i = 0; i < count; ++i) to[i] = std::uint8_t(lit_byte(from[i], inverses[i]));
+      };
+      light(lit.luma, seen);
       store_chunk(row.luma() + x0, lit.luma, count);
       if (colors) {
-        std::uint8_t blue[chunk], red[chunk];
-        read_chunk(frame.blue, x0, y, shift, count, blue);
-        read_chunk(frame.red, x0, y, shift, count, red);
-        for (int i = 0; i < count; ++i) blue[i] = std::uint8_t(lit_byte(blue[i], inverses[i]));
-        for (int i = 0; i < count; ++i) red[i] = std::uint8_t(lit_byte(red[i], inverses[i]));
+        std::uint8_t blue[background_chunk], red[background_chunk];
+        read_chunk(frame.blue, x0, y, shift, count, seen);
+        light(blue, seen);
+        read_chunk(frame.red, x0, y, shift, count, seen);
+        light(red, seen);
         for (int i = 0; i < count; ++i) lit.blue[i] = std::uint8_t(chroma_byte(blue[i], lit.luma[i]));
         for (int i = 0; i < count; ++i) lit.red[i] = std::uint8_t(chroma_byte(red[i], lit.luma[i]));
         store_chunk(row.blue() + x0, blue, count);
@@ -108,14 +144,14 @@ void compare_background(Backend& cpu, const SeenFrame& frame, const Background& 
                            [&]<int Weight>() { find_third<Weight>(row, x0, 0, count, lit, distance); });
       const std::uint8_t* const flicker = row.flicker() + x0;
       if (any_from(flicker, count, dynamic_flicker)) {
-        std::uint8_t leaves[chunk];
+        std::uint8_t leaves[background_chunk];
         with_one_of<0, 3, 10>(colors ? chroma_weight(true, other_light) : 0, [&]<int Weight>() {
           find_leaf_distances<Weight>(background, x0, y, count, lit, leaves);
         });
         for (int i = 0; i < count; ++i) distance[i] = flicker[i] >= dynamic_flicker ? leaves[i] : distance[i];
       }
       const std::uint8_t* const spread = row.spread() + x0;
-      std::uint8_t difference[chunk];
+      std::uint8_t difference[background_chunk];
       for (int i = 0; i < count; ++i)
         difference[i] = std::uint8_t(difference_byte(distance[i], factor_of(own, spread[i])));
       for (int i = 0; i < count; ++i) difference[i] = lit.luma[i] == no_luma ? 0 : difference[i];

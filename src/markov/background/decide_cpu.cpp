@@ -33,7 +33,7 @@ Cuts cuts_of(const BackgroundModel& model, bool has_last, int neighbors) {
 /// Sums of the differences in the squares around a chunk's pixels.
 inline void sum_squares(const Background& background, int x0, int y, int count, std::uint16_t* sums) {
   const int width = background.size.width, height = background.size.height;
-  std::uint16_t column[chunk + 2 * smooth_reach] = {};
+  std::uint16_t column[background_chunk + 2 * smooth_reach] = {};
   const int left = smaller(smooth_reach, x0), right = smaller(smooth_reach, width - x0 - count);
   for (int from = larger(y - smooth_reach, 0); from <= smaller(y + smooth_reach, height - 1); ++from) {
     const std::uint8_t* const difference = background.row(from).difference() + x0;
@@ -68,10 +68,10 @@ void decide_background(Backend& cpu, const Background& background, const Backgro
       const int count = Count ? Count : some;
       const std::uint8_t *const luma = row.luma() + x0, *const flicker = row.flicker() + x0,
                                 *const before = row.before() + x0, *const difference = row.difference() + x0;
-      std::uint8_t smooth[chunk], label[chunk], threshold[chunk] = {};
+      std::uint8_t smooth[background_chunk], label[background_chunk], threshold[background_chunk] = {};
       store_chunk(smooth, difference, count);
       if (any_from(flicker, count, dynamic_flicker)) {
-        std::uint16_t sums[chunk];
+        std::uint16_t sums[background_chunk];
         sum_squares(background, x0, y, count, sums);
         for (int i = 0; i < count; ++i)
           smooth[i] = std::uint8_t(smooth_difference(difference[i], flicker[i], sums[i]));
@@ -132,8 +132,8 @@ void background_mask(Backend& cpu, const Background& background, const Backgroun
                                 *const below = labels.row(y + 1) + x0, *const luma = row.luma() + x0,
                                 *const smooth = row.smooth() + x0, *const flicker = row.flicker() + x0,
                                 *const before = row.before() + x0;
-      std::uint8_t ones[chunk], known[chunk], valid[chunk];
-      float still[chunk], moves[chunk], confidence[chunk];
+      std::uint8_t ones[background_chunk], known[background_chunk], valid[background_chunk];
+      float still[background_chunk], moves[background_chunk], confidence[background_chunk];
       for (int i = 0; i < count; ++i)
         ones[i] = std::uint8_t(above[i - 1] + above[i] + above[i + 1] + label[i - 1] + label[i + 1] +
                                below[i - 1] + below[i] + below[i + 1]);

@@ -50,13 +50,24 @@ struct PixelMemory {
   int spread = 0, candidate = 0, support = 0, flicker = 0, before = 0, run = 0, vote = 0, mean = 0;
 };
 
+/// `a` if `flag` is 1, `b` if it is 0. The CPU's form has no branch, because GCC turns several branches on the
+/// same flag into control flow, which keeps loops from being vectorized.
+PF_HD int either(int flag, int a, int b) {
+#ifdef __CUDA_ARCH__
+  return flag ? a : b;
+#else
+  return b ^ ((a ^ b) & -flag);
+#endif
+}
+
 /// Flicker after a frame. It grows less where something moves now or did before, so that passing objects
 /// count little.
 PF_HD int next_flicker(const Lesson& lesson, const Seen& seen, int flicker, int before) {
   const int faded = flicker - (lesson.fades ? flicker >> 5 : 0);
   const int moves = seen.label | (before & was_moving);
   const int changes = seen.apart ^ (before & was_apart);
-  return smaller(faded + (changes ? (moves ? lesson.added / 3 : lesson.added) : 0), 255);
+  const int added = moves ? lesson.added / 3 : lesson.added;
+  return smaller(faded + (changes ? added : 0), 255);
 }
 
 /// Spread after a frame in which it adapts. It moves toward twice the distance in steps of one unit; that of a
@@ -65,7 +76,8 @@ PF_HD int next_flicker(const Lesson& lesson, const Seen& seen, int flicker, int 
 PF_HD int next_spread(int spread, int distance, bool dynamic, int least) {
   const int off = (dynamic ? 1 : 2) * spread_unit * distance - spread;
   const int up = smaller(off, dynamic ? 9 : 1);
-  return clamp(spread + (off > 0 ? up : off < 0 ? -1 : 0), least, larger(most_spread, least));
+  const int down = off < 0 ? -1 : 0, step = off > 0 ? up : down;
+  return clamp(spread + step, least, larger(most_spread, least));
 }
 
 /// Frames for which a moving pixel must keep its luma until that becomes the background. An undecided vote may
@@ -73,11 +85,11 @@ PF_HD int next_spread(int spread, int distance, bool dynamic, int least) {
 PF_HD int needed_run(const Lesson& lesson, int support, int vote) {
   const int supported = smaller(support / 3 + support * support / 25, lesson.absorb);
   const int usual = support < most_support ? supported : lesson.absorb;
-  return lesson.crowded        ? usual
-         : vote >= ghost_vote  ? smaller(usual, ghost_run)
-         : vote <= object_vote ? lesson.absorb
-         : vote > 0            ? usual
-                               : smaller(larger(usual, undecided_run), lesson.absorb);
+  int needed = smaller(larger(usual, undecided_run), lesson.absorb);
+  needed = vote > 0 ? usual : needed;
+  needed = vote <= object_vote ? lesson.absorb : needed;
+  needed = vote >= ghost_vote ? smaller(usual, ghost_run) : needed;
+  return lesson.crowded ? usual : needed;
 }
 
 /// Whether a pixel's mean follows the frame.
@@ -95,26 +107,24 @@ PF_HD Replaced learn(const Lesson& lesson, const Seen& seen, PixelMemory& memory
   const int flicker = next_flicker(lesson, seen, memory.flicker, memory.before);
   const bool dynamic = flicker >= dynamic_flicker;
   const int adapted = next_spread(memory.spread, seen.distance, dynamic, lesson.least_spread);
-  const int spread = seen.label && !dynamic ? memory.spread : adapted;
+  const int spread = either(seen.label & int(!dynamic), memory.spread, adapted);
   const int support = lesson.crowded ? memory.support >> 1 : memory.support;
-  const int apart = seen.luma - memory.candidate;
-  const bool stays = spread_unit * (apart < 0 ? -apart : apart) <= 2 * spread;
-  const int run = seen.label ? (stays ? smaller(memory.run + 1, 65535) : 1) : 0;
-  const bool replaces = run > needed_run(lesson, support, memory.vote);
-  const bool keeps_half = support >= 32 && (lesson.crowded || memory.vote < ghost_vote);
-  memory.candidate = seen.label && !stays ? seen.luma : memory.candidate;
-  memory.support = replaces     ? smaller(run, most_support)
-                   : seen.label ? support
-                                : smaller(support + 1, most_support);
-  memory.run = replaces ? 0 : run;
-  memory.vote = replaces ? 0 : memory.vote;
+  const bool stays = keeps_luma(seen.luma, memory.candidate, spread);
+  const int run = either(seen.label, stays ? smaller(memory.run + 1, 65535) : 1, 0);
+  const int replaces = run > needed_run(lesson, support, memory.vote);
+  const bool keeps_half = (support >= 32) & (lesson.crowded | int(memory.vote < ghost_vote));
+  memory.candidate = either(seen.label & int(!stays), seen.luma, memory.candidate);
+  const int grown = either(seen.label, support, smaller(support + 1, most_support));
+  memory.support = either(replaces, smaller(run, most_support), grown);
+  memory.run = either(replaces, 0, run);
+  memory.vote = either(replaces, 0, memory.vote);
   const int followed =
-      follows_mean(lesson, seen) ? next_mean(memory.mean, seen.luma, lesson.rate) : memory.mean;
-  memory.mean = replaces ? seen.luma * 256 : followed;
+      either(follows_mean(lesson, seen), next_mean(memory.mean, seen.luma, lesson.rate), memory.mean);
+  memory.mean = either(replaces, seen.luma * 256, followed);
   memory.flicker = flicker;
   memory.spread = spread;
   memory.before = seen.apart * was_apart | seen.label * was_moving;
-  return replaces ? (keeps_half ? half_replaced : all_replaced) : none_replaced;
+  return Replaced(either(replaces, keeps_half ? half_replaced : all_replaced, none_replaced));
 }
 
 /// Pixels of a row that renew the same samples in a frame.

@@ -6,6 +6,77 @@
 namespace parafield {
 namespace {
 
+/// The mean after a frame that it follows: next_mean, without signed numbers.
+inline std::uint16_t followed_mean(std::uint16_t mean, std::uint8_t value, int rate, std::uint16_t up) {
+  const auto now = std::uint16_t(value << 8);
+  const std::uint16_t above = now > mean ? std::uint16_t(now - mean) : std::uint16_t(0),
+                      below = now > mean ? std::uint16_t(0) : std::uint16_t(mean - now);
+  return std::uint16_t(mean + std::uint16_t(above >> rate) -
+                       std::uint16_t(std::uint16_t(below + up) >> rate));
+}
+
+/// Learns from a chunk whose pixels are all known and static, as most are: what `learn` does to them, in bytes.
+template <int Count>
+void learn_static_chunk(const Lesson& lesson, const BackgroundRow& row, int x0, int some) {
+  const int count = Count ? Count : some;
+  const std::uint8_t *const distance = row.distance() + x0, *const aparts = row.apart() + x0;
+  const auto least = std::uint8_t(lesson.least_spread),
+             most = std::uint8_t(larger(most_spread, lesson.least_spread)),
+             added = std::uint8_t(lesson.added), added_after_motion = std::uint8_t(lesson.added / 3),
+             young = std::uint8_t(lesson.young), faded = std::uint8_t(lesson.fades ? 255 : 0);
+  std::uint8_t apart[background_chunk], before[background_chunk], flicker[background_chunk],
+      spread[background_chunk], support[background_chunk], follows[background_chunk];
+  for (int i = 0; i < count; ++i) apart[i] = aparts[i] & 1;
+  store_chunk(before, row.before() + x0, count);
+  store_chunk(flicker, row.flicker() + x0, count);
+  store_chunk(spread, row.spread() + x0, count);
+  store_chunk(support, row.support() + x0, count);
+  for (int i = 0; i < count; ++i) {
+    const std::uint8_t left = std::uint8_t(flicker[i] - ((flicker[i] >> 5) & faded)),
+                       step = before[i] & was_moving ? added_after_motion : added,
+                       most_step = std::uint8_t(255 - left), limited = step < most_step ? step : most_step;
+    flicker[i] = std::uint8_t(left + ((apart[i] ^ before[i]) & was_apart ? limited : std::uint8_t(0)));
+  }
+  // A target that a byte holds: spreads are at most `most`, and above that only the steps' sizes count.
+  static_assert(most_spread + 9 < 7 * 2 * spread_unit && 15 * spread_unit < 256);
+  for (int i = 0; i < count; ++i) {
+    const bool dynamic = flicker[i] >= dynamic_flicker;
+    const std::uint8_t limit = dynamic ? 15 : 7, some_distance = distance[i] < limit ? distance[i] : limit,
+                       target = std::uint8_t(some_distance << (dynamic ? 4 : 5)), old = spread[i],
+                       most_up = dynamic ? 9 : 1,
+                       off = target > old ? std::uint8_t(target - old) : std::uint8_t(0),
+                       up = off < most_up ? off : most_up, down = target < old,
+                       next = std::uint8_t(old + up - down), capped = next < most ? next : most;
+    spread[i] = capped > least ? capped : least;
+  }
+  for (int i = 0; i < count; ++i) support[i] = std::uint8_t(support[i] + (support[i] < most_support));
+  for (int i = 0; i < count; ++i) follows[i] = young | (apart[i] ^ 1);
+  store_chunk(row.flicker() + x0, flicker, count);
+  store_chunk(row.spread() + x0, spread, count);
+  store_chunk(row.support() + x0, support, count);
+  store_chunk(row.before() + x0, apart, count);  // was_apart
+  __builtin_memset(row.run() + x0, 0, std::size_t(count) * sizeof(std::uint16_t));
+  __builtin_memset(row.vote() + x0, 0, std::size_t(count) * sizeof(std::int16_t));
+  const int rate = lesson.rate;
+  const auto up = std::uint16_t((1 << rate) - 1);
+  const auto follow = [&](std::uint16_t* means, const std::uint8_t* values) {
+    std::uint16_t mean[background_chunk];
+    for (int i = 0; i < count; ++i)
+      mean[i] = follows[i] ? followed_mean(means[i], values[i], rate, up) : means[i];
+    store_chunk(means, mean, count);
+  };
+  follow(row.mean() + x0, row.luma() + x0);
+  if (!lesson.colors) return;
+  follow(row.mean_blue() + x0, row.blue() + x0);
+  follow(row.mean_red() + x0, row.red() + x0);
+}
+/// Whether learn_static_chunk may learn from a chunk.
+inline bool is_static_chunk(const std::uint8_t* luma, const std::uint8_t* label, int count) {
+  std::uint8_t others = 0;
+  for (int i = 0; i < count; ++i) others |= label[i] | (luma[i] == no_luma);
+  return others == 0;
+}
+
 /// Learns from the pixels of a chunk. Writes to `replaced` which samples the lumas replace, and returns whether
 /// they replace any.
 template <int Count>
@@ -13,10 +84,11 @@ bool learn_chunk(const Lesson& all, const BackgroundRow& row, const std::uint8_t
                  std::uint8_t* replaced) {
   const int count = Count ? Count : some;
   const Lesson lesson = all;
-  std::uint8_t luma[chunk], distance[chunk], label[chunk], apart[chunk], spread[chunk], candidate[chunk],
-      support[chunk], flicker[chunk], before[chunk];
-  std::uint16_t run[chunk], mean[chunk];
-  std::int16_t vote[chunk];
+  std::uint8_t luma[background_chunk], distance[background_chunk], label[background_chunk],
+      apart[background_chunk], spread[background_chunk], candidate[background_chunk],
+      support[background_chunk], flicker[background_chunk], before[background_chunk];
+  std::uint16_t run[background_chunk], mean[background_chunk];
+  std::int16_t vote[background_chunk];
   store_chunk(luma, row.luma() + x0, count);
   store_chunk(distance, row.distance() + x0, count);
   store_chunk(label, labels + x0, count);
@@ -33,15 +105,15 @@ bool learn_chunk(const Lesson& all, const BackgroundRow& row, const std::uint8_t
     const int known = luma[i] != no_luma;
     PixelMemory memory{spread[i], candidate[i], support[i], flicker[i], before[i], run[i], vote[i], mean[i]};
     const Replaced replaces = learn(lesson, {luma[i], distance[i], label[i], apart[i] & 1}, memory);
-    replaced[i] = std::uint8_t(known ? replaces : none_replaced);
-    spread[i] = known ? std::uint8_t(memory.spread) : spread[i];
-    candidate[i] = known ? std::uint8_t(memory.candidate) : candidate[i];
-    support[i] = known ? std::uint8_t(memory.support) : support[i];
-    flicker[i] = known ? std::uint8_t(memory.flicker) : flicker[i];
-    before[i] = known ? std::uint8_t(memory.before) : before[i];
-    run[i] = known ? std::uint16_t(memory.run) : run[i];
-    mean[i] = known ? std::uint16_t(memory.mean) : mean[i];
-    vote[i] = known ? std::int16_t(memory.vote) : vote[i];
+    replaced[i] = std::uint8_t(either(known, replaces, none_replaced));
+    spread[i] = std::uint8_t(either(known, memory.spread, spread[i]));
+    candidate[i] = std::uint8_t(either(known, memory.candidate, candidate[i]));
+    support[i] = std::uint8_t(either(known, memory.support, support[i]));
+    flicker[i] = std::uint8_t(either(known, memory.flicker, flicker[i]));
+    before[i] = std::uint8_t(either(known, memory.before, before[i]));
+    run[i] = std::uint16_t(either(known, memory.run, run[i]));
+    mean[i] = std::uint16_t(either(known, memory.mean, mean[i]));
+    vote[i] = std::int16_t(either(known, memory.vote, vote[i]));
   }
   store_chunk(row.spread() + x0, spread, count);
   store_chunk(row.candidate() + x0, candidate, count);
@@ -57,8 +129,8 @@ bool learn_chunk(const Lesson& all, const BackgroundRow& row, const std::uint8_t
     store_chunk(mean, row.mean_red() + x0, count);
     for (int i = 0; i < count; ++i) {
       const int follows = follows_mean(lesson, {0, 0, label[i], apart[i] & 1}) & int(luma[i] != no_luma);
-      const int next_blue = follows ? next_mean(run[i], blue[i], lesson.rate) : run[i],
-                next_red = follows ? next_mean(mean[i], red[i], lesson.rate) : mean[i];
+      const int next_blue = either(follows, next_mean(run[i], blue[i], lesson.rate), run[i]),
+                next_red = either(follows, next_mean(mean[i], red[i], lesson.rate), mean[i]);
       run[i] = std::uint16_t(replaced[i] ? blue[i] * 256 : next_blue);
       mean[i] = std::uint16_t(replaced[i] ? red[i] * 256 : next_red);
     }
@@ -174,8 +246,10 @@ void learn_background(Backend& cpu, const Background& background, const BinaryLa
     }
     for_chunks(width, [&]<int Count>(int x0, int some) {
       const int count = Count ? Count : some;
-      std::uint8_t replaced[chunk];
-      if (learn_chunk<Count>(lesson, row, label, x0, count, replaced))
+      std::uint8_t replaced[background_chunk];
+      if (!lesson.crowded && is_static_chunk(row.luma() + x0, label + x0, count))
+        learn_static_chunk<Count>(lesson, row, x0, count);
+      else if (learn_chunk<Count>(lesson, row, label, x0, count, replaced))
         replace_samples(lesson, row, x0, y, count, replaced);
       for (int i = 0; i < count; i += segment)
         with_constant<segment>(smaller(segment, count - i), [&]<int Pixels>() {

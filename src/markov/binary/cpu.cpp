@@ -5,7 +5,7 @@
 namespace parafield {
 namespace {
 
-constexpr int chunk = 512;
+constexpr int binary_chunk = 512;
 
 /// One sweep of a row. Returns whether a label changed.
 bool sweep_row(View<const std::uint8_t> from, View<std::uint8_t> to, const std::uint8_t* thresholds,
@@ -13,11 +13,11 @@ bool sweep_row(View<const std::uint8_t> from, View<std::uint8_t> to, const std::
   const std::uint8_t *const above = from.row(y), *const own = from.row(y + 1), *const below = from.row(y + 2);
   std::uint8_t* const now = to.row(y + 1) + 1;
   std::uint8_t changed = 0;
-  for (int x0 = 0; x0 < width; x0 += chunk) {
-    const int count = smaller(chunk, width - x0);
+  for (int x0 = 0; x0 < width; x0 += binary_chunk) {
+    const int count = smaller(binary_chunk, width - x0);
     const std::uint8_t *const a = above + x0, *const b = own + x0, *const c = below + x0,
                               *const t = thresholds + x0;
-    std::uint8_t label[chunk];
+    std::uint8_t label[binary_chunk];
     for (int i = 0; i < count; ++i) {
       const auto ones =
           std::uint8_t(a[i] + a[i + 1] + a[i + 2] + b[i] + b[i + 2] + c[i] + c[i + 1] + c[i + 2]);
@@ -41,9 +41,9 @@ void store_thresholds(Backend& cpu, const Energy<StoredCosts>& energy, View<cons
     const float *const cost0 = energy.data.volume.row(y, 0), *const cost1 = energy.data.volume.row(y, 1);
     std::uint8_t* const thresholds = room.thresholds.row(y);
     const int inside = neighbor_count(1, y, 3, height);
-    for (int x0 = 0; x0 < width; x0 += chunk) {
-      const int count = smaller(chunk, width - x0);
-      std::uint8_t threshold[chunk];
+    for (int x0 = 0; x0 < width; x0 += binary_chunk) {
+      const int count = smaller(binary_chunk, width - x0);
+      std::uint8_t threshold[binary_chunk];
       for (int i = 0; i < count; ++i)
         threshold[i] = std::uint8_t(threshold_of(cost0[x0 + i], cost1[x0 + i], inside, pair));
       __builtin_memcpy(thresholds + x0, threshold, std::size_t(count));
@@ -59,9 +59,9 @@ void store_labels(Backend& cpu, View<const Label> labels, const BinaryRoom& room
   cpu.rows(labels.height, [=](int y) {
     std::uint8_t* const to = room.begin_row(y);
     const Label* const label = labels.row(y);
-    for (int x0 = 0; x0 < labels.width; x0 += chunk) {
-      const int count = smaller(chunk, labels.width - x0);
-      std::uint8_t byte[chunk];
+    for (int x0 = 0; x0 < labels.width; x0 += binary_chunk) {
+      const int count = smaller(binary_chunk, labels.width - x0);
+      std::uint8_t byte[binary_chunk];
       for (int i = 0; i < count; ++i) byte[i] = std::uint8_t(label[x0 + i]);
       __builtin_memcpy(to + x0, byte, std::size_t(count));
     }

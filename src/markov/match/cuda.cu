@@ -13,7 +13,7 @@
 namespace parafield {
 namespace {
 
-constexpr int tile_width = 64, tile_height = 8, threads = tile_width * tile_height;
+constexpr int match_width = 64, match_height = 8, match_threads = match_width * match_height;
 
 /// weight * min(difference, limit). `Plain`: absolute differences of gray; otherwise chosen at run time.
 template <bool Plain>
@@ -39,20 +39,19 @@ __device__ void store(const WinnerSoFar& winner, const Matching& m, const Winner
 
 /// `Side`: side of the window, or 0 if it is known only at run time.
 template <int Side, bool Plain>
-__global__ void __launch_bounds__(threads) match_kernel(Matching m, Volume volume, Winners winners) {
+__global__ void __launch_bounds__(match_threads) match_kernel(Matching m, Volume volume, Winners winners) {
   begin_kernel();
-  extern __shared__ float shared[];
+  extern __shared__ float differences[];  // of two labels
   const int side = Side > 0 ? Side : m.window.side, radius = side / 2;
-  const int columns = tile_width + 2 * radius, rows = tile_height + 2 * radius, pixels = rows * columns;
-  float* const differences = shared;  // of two labels
-  float* const means = shared + 2 * pixels;
-  const int tx = int(threadIdx.x), ty = int(threadIdx.y), thread = ty * tile_width + tx;
-  const int x0 = int(blockIdx.x) * tile_width, y0 = int(blockIdx.y) * tile_height, x = x0 + tx, y = y0 + ty;
+  const int columns = match_width + 2 * radius, rows = match_height + 2 * radius, pixels = rows * columns;
+  float* const means = differences + 2 * pixels;
+  const int tx = int(threadIdx.x), ty = int(threadIdx.y), thread = ty * match_width + tx;
+  const int x0 = int(blockIdx.x) * match_width, y0 = int(blockIdx.y) * match_height, x = x0 + tx, y = y0 + ty;
   const bool inside = x < m.width && y < m.height;
   const int labels = m.grid.count(), nx = m.grid.nx;
 
   constexpr int known = Side > 0 ? Side - 1 : 0;
-  constexpr int each = ((tile_width + known) * (tile_height + known) + threads - 1) / threads;
+  constexpr int each = ((match_width + known) * (match_height + known) + match_threads - 1) / match_threads;
   int own[each];  // offsets of the pixels whose differences this thread computes
   const auto offset_of = [&](int i) {
     const int row = i / columns, column = i - row * columns;
@@ -61,7 +60,7 @@ __global__ void __launch_bounds__(threads) match_kernel(Matching m, Volume volum
   };
   if constexpr (Side > 0) {
     PF_UNROLL
-    for (int e = 0; e < each; ++e) own[e] = offset_of(smaller(thread + e * threads, pixels - 1));
+    for (int e = 0; e < each; ++e) own[e] = offset_of(smaller(thread + e * match_threads, pixels - 1));
   }
 
   WinnerSoFar winner;
@@ -73,10 +72,10 @@ __global__ void __launch_bounds__(threads) match_kernel(Matching m, Volume volum
       if constexpr (Side > 0) {
         PF_UNROLL
         for (int e = 0; e < each; ++e)
-          if (e + 1 < each || thread + e * threads < pixels)
-            to[thread + e * threads] = difference_at<Plain>(m, own[e], own[e] + shift);
+          if (e + 1 < each || thread + e * match_threads < pixels)
+            to[thread + e * match_threads] = difference_at<Plain>(m, own[e], own[e] + shift);
       } else {
-        for (int j = thread; j < pixels; j += threads) {
+        for (int j = thread; j < pixels; j += match_threads) {
           const int at = offset_of(j);
           to[j] = difference_at<Plain>(m, at, at + shift);
         }
@@ -85,8 +84,8 @@ __global__ void __launch_bounds__(threads) match_kernel(Matching m, Volume volum
     }
     if (i >= 1 && i <= labels) {
       const float* const from = differences + ((i - 1) & 1) * pixels + ty * columns;
-      float* const to = means + ((i - 1) & 1) * tile_height * columns + ty * columns;
-      for (int column = tx; column < columns; column += tile_width) {
+      float* const to = means + ((i - 1) & 1) * match_height * columns + ty * columns;
+      for (int column = tx; column < columns; column += match_width) {
         float sum = m.window.weight[0] * from[column];
         PF_UNROLL
         for (int k = 1; k < side; ++k) sum = fma(m.window.weight[k], from[k * columns + column], sum);
@@ -94,7 +93,7 @@ __global__ void __launch_bounds__(threads) match_kernel(Matching m, Volume volum
       }
     }
     if (i >= 2) {
-      const float* const along = means + (i & 1) * tile_height * columns + ty * columns + tx;
+      const float* const along = means + (i & 1) * match_height * columns + ty * columns + tx;
       float cost = m.window.weight[0] * along[0];
       PF_UNROLL
       for (int k = 1; k < side; ++k) cost = fma(m.window.weight[k], along[k], cost);
@@ -198,11 +197,11 @@ void launch_match(Cuda& cuda, const Matching& m, Volume volume, Winners winners)
   if (m.window.side == 1)
     return cuda.launch(match_alone_kernel<Plain>, pixel_grid({m.width, m.height}), pixel_block, 0, m, volume,
                        winners);
-  const dim3 grid(blocks_for(m.width, tile_width), blocks_for(m.height, tile_height));
+  const dim3 grid(blocks_for(m.width, match_width), blocks_for(m.height, match_height));
   const std::size_t reach = std::size_t(m.window.side - 1);
-  const std::size_t bytes = 2 * (2 * tile_height + reach) * (tile_width + reach) * sizeof(float);
+  const std::size_t bytes = 2 * (2 * match_height + reach) * (match_width + reach) * sizeof(float);
   with_constant<3, 5, 7>(m.window.side, [&]<int Side>() {
-    launch_shared(cuda, match_kernel<Side, Plain>, grid, dim3(tile_width, tile_height), bytes, m, volume,
+    launch_shared(cuda, match_kernel<Side, Plain>, grid, dim3(match_width, match_height), bytes, m, volume,
                   winners);
   });
 }

@@ -61,6 +61,9 @@ __global__ void __launch_bounds__(threads)
       if (has_neighbor[k]) in[k].store(edges[k] + at);
   }
   const PixelEdges<Value> costs = edges_of(level, units, x, y);
+  float rises[4];  // loaded early, to be there when they are needed
+  PF_UNROLL
+  for (int k = 0; k < 4; ++k) rises[k] = Rises ? level.rise_at(k, x, y) : 0.0f;
   PF_UNROLL
   for (int i = 0; i < data.words; ++i) {
     const auto left = in[0].word[i], up = in[1].word[i], right = in[2].word[i], down = in[3].word[i];
@@ -79,7 +82,8 @@ __global__ void __launch_bounds__(threads)
   }
   finish(in, least, costs);
   if constexpr (Rises)
-    follow_rises(in, level, x, y, lane, units.grid.nx, costs, staged + (int(threadIdx.x) - lane) * PerLane);
+    follow_rises(in, rises, lane, packing, units.grid.nx, costs,
+                 staged + (int(threadIdx.x) - lane) * PerLane);
   if (!inside || !has_values) return;
   if (iteration.last) find_edges(level, 1, x, y, packing.values, edges);
   PF_UNROLL

@@ -199,17 +199,57 @@ __device__ std::uint16_t value_at(const LaneValues<std::uint16_t, PerLane>& valu
   return std::uint16_t(i < half ? low(values.word[i % half]) : high(values.word[i % half]));
 }
 
-/// Lets the finished messages of a pixel follow the rises of its edges: see Rise. `staged`: shared memory for
+/// Lets a message follow a rise of -1 up to, but not including, 1 label. All lanes of a warp must call this.
+template <int PerLane>
+__device__ void follow_small_rise(LaneValues<std::uint16_t, PerLane>& h, const Rise<std::uint16_t>& rise,
+                                  int lane, const Packing& packing, int labels, std::uint16_t slope,
+                                  std::uint16_t limit) {
+  constexpr int half = PerLane / 2;
+  const bool falls = rise.shift < 0;  // reads the labels after a lane's own, not those before them
+  const std::uint32_t step = cost_outside(slope, limit, 1);
+  const std::uint32_t from_before = __shfl_up_sync(whole_warp, h.word[half - 1], 1, packing.lanes),
+                      from_after = __shfl_down_sync(whole_warp, h.word[0], 1, packing.lanes);
+  const std::uint32_t before_first = lane > 0 ? from_before >> 16 : low(h.word[0]) + step;
+  std::uint32_t beside[half];
+  PF_UNROLL
+  for (int i = 0; i < half; ++i) {
+    const std::uint32_t before = i > 0 ? h.word[i > 0 ? i - 1 : 0] : h.word[half - 1] << 16 | before_first;
+    const std::uint32_t after =
+        i < half - 1 ? h.word[i < half - 1 ? i + 1 : 0] : h.word[0] >> 16 | from_after << 16;
+    beside[i] = falls ? after : before;
+  }
+  if (const int last = labels - 1 - lane * PerLane; falls && last >= 0 && last < PerLane) {
+    PF_UNROLL
+    for (int i = 0; i < half; ++i) {
+      if (i == last) beside[i] = (beside[i] & 0xffff0000u) | (low(h.word[i]) + step);
+      if (i + half == last) beside[i] = (beside[i] & 0xffffu) | (high(h.word[i]) + step) << 16;
+    }
+  }
+  const std::uint32_t part = filled(std::uint32_t(rise.part)), rest = filled(std::uint32_t(rise.rest)),
+                      most = filled(std::uint32_t(limit));
+  PF_UNROLL
+  for (int i = 0; i < half; ++i) {
+    const std::uint32_t at = falls ? beside[i] : h.word[i], before = falls ? h.word[i] : beside[i];
+    h.word[i] = least_of(least_of(at + part, before + rest), most);
+  }
+}
+
+/// Lets the finished messages of a pixel follow the `rises` of its edges: see Rise. `staged`: shared memory for
 /// the values of the pixel's lanes. All lanes of a warp must call this.
 template <class Value, int PerLane>
-__device__ void follow_rises(LaneMessages<Value, PerLane>& h, const PropagationLevel<Value>& level, int x,
-                             int y, int lane, int labels, const PixelEdges<Value>& edges, Value* staged) {
+__device__ void follow_rises(LaneMessages<Value, PerLane>& h, const float (&rises)[4], int lane,
+                             const Packing& packing, int labels, const PixelEdges<Value>& edges,
+                             Value* staged) {
   PF_UNROLL
   for (int k = 0; k < 4; ++k) {
     const Value slope = Value(edges.slope[k]), limit = Value(edges.limit[k]);
-    const float rise_here = level.rise_at(k, x, y);
-    if (!__any_sync(whole_warp, rise_here != 0)) continue;
-    const Rise<Value> rise = Rise<Value>::of(rise_here, slope, limit);
+    if (!__any_sync(whole_warp, rises[k] != 0)) continue;
+    const Rise<Value> rise = Rise<Value>::of(rises[k], slope, limit);
+    if constexpr (sizeof(Value) == 2)
+      if (__all_sync(whole_warp, rise.shift == 0 || rise.shift == -1)) {
+        follow_small_rise(h[k], rise, lane, packing, labels, slope, limit);
+        continue;
+      }
     __syncwarp();
     PF_UNROLL
     for (int i = 0; i < PerLane; ++i) staged[lane * PerLane + i] = value_at(h[k], i);

@@ -167,10 +167,10 @@ template <class Value>
 __global__ void send_long_kernel(PairUnits units, int values, PropagationLevel<Value> level,
                                  PropagationLevel<Value> coarser, Iteration iteration, Beliefs beliefs) {
   begin_kernel();
-  extern __shared__ char shared[];
+  extern __shared__ char line_memory[];
   const LabelGrid grid = units.grid;
   const int labels = grid.count(), thread = int(threadIdx.x), count = int(blockDim.x);
-  float* const scan = reinterpret_cast<float*>(shared);
+  float* const scan = reinterpret_cast<float*>(line_memory);
   Value* const spare = reinterpret_cast<Value*>(scan + 4 * count);
   int x, y;
   if (!find_pixel(level.width, iteration.color, int(blockIdx.x), x, y)) return;
@@ -255,14 +255,14 @@ template <class Value>
 __global__ void read_long_kernel(PairUnits units, int values, PropagationLevel<Value> level, int set,
                                  int color, Beliefs beliefs) {
   begin_kernel();
-  extern __shared__ char shared[];
+  extern __shared__ char line_memory[];
   int x, y;
   if (!find_pixel(level.width, color, int(blockIdx.x), x, y)) return;
   Value* in[4];
   find_edges(level, set, x, y, values, in);
   const Value* const data = level.data + (std::ptrdiff_t(y) * level.width + x) * values;
   read_pixel_together(BeliefOf<Value>(data, in, true), data, x, y, units, beliefs,
-                      reinterpret_cast<float*>(shared));
+                      reinterpret_cast<float*>(line_memory));
 }
 
 /// Reads the beliefs of a pixel from the coarser level, if there is one. Shared memory: two values for each
@@ -271,7 +271,7 @@ template <class Value>
 __global__ void read_long_coarse_kernel(PairUnits units, int values, PropagationLevel<Value> level,
                                         PropagationLevel<Value> coarser, int coarser_color, Beliefs beliefs) {
   begin_kernel();
-  extern __shared__ char shared[];
+  extern __shared__ char line_memory[];
   const int y = int(blockIdx.x) / level.width, x = int(blockIdx.x) - y * level.width;
   const bool has_received = coarser.data != nullptr;
   Value* in[4] = {};
@@ -283,7 +283,7 @@ __global__ void read_long_coarse_kernel(PairUnits units, int values, Propagation
         const auto at = [&](int k) { return has_received ? Sum<Value>(in[k][label]) : Sum<Value>(0); };
         return float(Sum<Value>(data[label]) + ((at(0) + at(2)) + (at(1) + at(3))));
       },
-      data, x, y, units, beliefs, reinterpret_cast<float*>(shared));
+      data, x, y, units, beliefs, reinterpret_cast<float*>(line_memory));
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <type_traits>
+
 #include "markov/levels/levels.hpp"
 #include "markov/sweep/sweep.hpp"
 
@@ -84,11 +86,13 @@ struct Rise {
   int shift = 0;  // whole labels
   Value part = 0, rest = 0;
 
-  /// `slope`, `limit`: of the edge. Without a rise, the message is exactly the even one.
+  /// `slope`, `limit`: of the edge. Without a rise, the message is exactly the even one, also where rounding
+  /// has made some of its values slightly negative.
   PF_HD static Rise of(float rise, Value slope, Value limit) {
     const int whole = int(rise), shift = float(whole) > rise ? whole - 1 : whole;
     const Value part = PairUnits::value_of<Value>((rise - float(shift)) * float(slope));
-    return {shift, part, rise == 0 ? limit : Value(slope - part)};
+    const Value none = std::is_same_v<Value, float> ? Value(1 << 30) : limit;
+    return {shift, part, bool((shift != 0) | (part != 0)) ? Value(slope - part) : none};
   }
 };
 /// Cost of a label outside the grid, `distance` labels from its end: that of the label at the end, and this.

@@ -10,8 +10,8 @@ struct FlatnessPlanes {
   View<float> luma[2], flatness[2];
 };
 
-constexpr int tile_width = 64, tile_height = 16, tile_threads = 256;
-constexpr int radius = 8, columns = tile_width + 2 * radius, rows = tile_height + 2 * radius;
+constexpr int words_width = 64, words_height = 16, words_threads = 256;
+constexpr int radius = 8, columns = words_width + 2 * radius, rows = words_height + 2 * radius;
 constexpr int each = 4;  // outputs of a thread, down a column or along a row
 
 /// Weighted sum of the values at(-Radius) to at(Radius).
@@ -34,22 +34,23 @@ __device__ void sum_line(const Taps& taps, At at, float (&sums)[each]) {
     sums[i] = weighted_sum<radius>(taps, [&](int k) { return value[radius + i + k]; });
 }
 
-__global__ void __launch_bounds__(tile_threads)
+__global__ void __launch_bounds__(words_threads)
     flatness_kernel(const __grid_constant__ FlatnessPlanes planes, const __grid_constant__ Taps taps) {
   begin_kernel();
   __shared__ float strength[rows][columns];
-  __shared__ alignas(16) float sums[tile_height][columns];
+  __shared__ alignas(16) float sums[words_height][columns];
   const View<float> luma = planes.luma[blockIdx.z];
-  const int x0 = int(blockIdx.x) * tile_width, y0 = int(blockIdx.y) * tile_height, thread = int(threadIdx.x);
+  const int x0 = int(blockIdx.x) * words_width, y0 = int(blockIdx.y) * words_height,
+            thread = int(threadIdx.x);
   const int last = luma.width - 1, bottom = luma.height - 1;
-  for (int i = thread; i < rows * columns; i += tile_threads) {
+  for (int i = thread; i < rows * columns; i += words_threads) {
     const int row = i / columns, column = i - row * columns;
     const int x = clamp(x0 + column - radius, 0, last), y = clamp(y0 + row - radius, 0, bottom);
     strength[row][column] =
         texture_strength(luma(x, y), luma(smaller(x + 1, last), y), luma(x, smaller(y + 1, bottom)));
   }
   __syncthreads();
-  for (int i = thread; i < columns * (tile_height / each); i += tile_threads) {
+  for (int i = thread; i < columns * (words_height / each); i += words_threads) {
     const int row = i / columns * each, column = i % columns;
     float found[each];
     sum_line(
@@ -58,8 +59,8 @@ __global__ void __launch_bounds__(tile_threads)
     for (int k = 0; k < each; ++k) sums[row + k][column] = found[k];
   }
   __syncthreads();
-  static_assert(tile_width / each * tile_height == tile_threads);
-  const int row = thread / (tile_width / each), column = thread % (tile_width / each) * each;
+  static_assert(words_width / each * words_height == words_threads);
+  const int row = thread / (words_width / each), column = thread % (words_width / each) * each;
   float line[each + 2 * radius], found[each];
   PF_UNROLL
   for (int k = 0; k < each + 2 * radius; k += 4) {
@@ -164,10 +165,10 @@ void find_flatness(Backend& cuda, const View<float>* luma, const Taps& taps, con
                    int count) {
   const int last = count - 1;
   const Size size = luma[0].size();
-  cuda.launch(flatness_kernel,
-              dim3(blocks_for(size.width, tile_width), blocks_for(size.height, tile_height), unsigned(count)),
-              dim3(tile_threads), 0, FlatnessPlanes{{luma[0], luma[last]}, {flatness[0], flatness[last]}},
-              taps);
+  cuda.launch(
+      flatness_kernel,
+      dim3(blocks_for(size.width, words_width), blocks_for(size.height, words_height), unsigned(count)),
+      dim3(words_threads), 0, FlatnessPlanes{{luma[0], luma[last]}, {flatness[0], flatness[last]}}, taps);
 }
 
 template <class Backend>

@@ -5,7 +5,7 @@
 namespace parafield {
 namespace {
 
-constexpr int chunk = 64;  // pixels whose sums are kept together
+constexpr int slope_chunk = 64;  // pixels whose sums are kept together
 constexpr int side = 2 * slope_radius + 1;
 
 /// Fills row y of the padded samples. Samples outside the level have no weight.
@@ -31,13 +31,13 @@ void take_samples(const LevelLabels& from, const SlopeSamples& samples, int y) {
 
 /// Planes of a chunk of pixels.
 struct ChunkPlanes {
-  float d[chunk], slope_x[chunk], slope_y[chunk];
+  float d[slope_chunk], slope_x[slope_chunk], slope_y[slope_chunk];
 };
 
 /// Runs a round for `count` pixels of row y from x0 on. most(dx, dy): largest distance from the plane.
 template <class Most>
 void fit_round(const SlopeSamples& samples, int x0, int y, int count, Most most, ChunkPlanes& planes) {
-  ChunkSums<chunk> sums;
+  ChunkSums<slope_chunk> sums;
   for (int i = 0; i < count; ++i) sums.set(i, {});
   const std::uint32_t* const own_color = samples.color.row(y + slope_radius) + x0 + slope_radius;
   for (int dy = -slope_radius; dy <= slope_radius; ++dy) {
@@ -77,8 +77,8 @@ void fit_slopes(Backend& cpu, const LevelLabels& labels, const SlopeSamples& sam
   const SlopeTolerance tolerance(labels.level);
   const int width = labels.size().width;
   cpu.rows(labels.size().height, [=](int y) {
-    for (int x0 = 0; x0 < width; x0 += chunk) {
-      const int count = smaller(chunk, width - x0);
+    for (int x0 = 0; x0 < width; x0 += slope_chunk) {
+      const int count = smaller(slope_chunk, width - x0);
       const float* const own = samples.d.row(y + slope_radius) + x0 + slope_radius;
       ChunkPlanes planes;
       for (int i = 0; i < count; ++i) planes.d[i] = own[i], planes.slope_x[i] = planes.slope_y[i] = 0;

@@ -1,26 +1,35 @@
 // SPDX-License-Identifier: MIT
 #include "core/cuda/pixels.cuh"
-#include "markov/launch.cuh"
+#include "markov/levels/packing.cuh"
 #include "markov/slopes/slopes.hpp"
 
-// A CUDA block fits the planes of 16 x 8 pixels, whose samples it keeps in shared memory. The levels have
-// few pixels (at most a 16th of the image's, or a quarter with slopes on all levels), so that a launch takes
-// little longer than an empty one.
+// A CUDA block fits the planes of 16 x 4 pixels, whose samples it keeps in shared memory. Eight lanes share a
+// pixel, each with a row of its window, because the levels have few pixels (at most a 16th of the image's, or
+// a quarter with slopes on all levels): a thread for each pixel would take longer than a launch.
 namespace parafield {
 namespace {
 
-constexpr int block_width = 16, block_height = 8;
-constexpr int tile_width = block_width + 2 * slope_radius, tile_height = block_height + 2 * slope_radius;
+constexpr int slope_lanes = 8, block_width = 16, block_height = 4, side = 2 * slope_radius + 1;
+constexpr int slopes_width = block_width + 2 * slope_radius, slopes_height = block_height + 2 * slope_radius;
+constexpr int pitch = slopes_width + 1;  // the rows of a warp's four pixels lie in different banks
 
-__global__ void __launch_bounds__(block_width* block_height) fit_kernel(LevelLabels from, Slopes slopes) {
+/// The sums of another lane.
+__device__ RowSums sums_of_lane(const RowSums& sums, int lane) {
+  const auto from = [=](float value) { return __shfl_sync(whole_warp, value, lane, slope_lanes); };
+  return {from(sums.one), from(sums.x), from(sums.xx), from(sums.d), from(sums.xd)};
+}
+
+__global__ void __launch_bounds__(slope_lanes* block_width* block_height)
+    fit_kernel(LevelLabels from, Slopes slopes) {
   begin_kernel();
-  __shared__ float d[tile_height][tile_width], trust[tile_height][tile_width];
-  __shared__ std::uint32_t color[tile_height][tile_width];
+  __shared__ float d[slopes_height][pitch], trust[slopes_height][pitch];
+  __shared__ std::uint32_t color[slopes_height][pitch];
   const int x0 = int(blockIdx.x) * block_width, y0 = int(blockIdx.y) * block_height;
-  const int thread = int(threadIdx.y) * block_width + int(threadIdx.x);
+  const int lane = int(threadIdx.x),
+            thread = (int(threadIdx.z) * block_width + int(threadIdx.y)) * slope_lanes + lane;
   const int width = from.labels.width, height = from.labels.height;
-  for (int i = thread; i < tile_width * tile_height; i += block_width * block_height) {
-    const int row = i / tile_width, column = i - row * tile_width;
+  for (int i = thread; i < slopes_width * slopes_height; i += slope_lanes * block_width * block_height) {
+    const int row = i / slopes_width, column = i - row * slopes_width;
     const int x = x0 + column - slope_radius, y = y0 + row - slope_radius;
     const bool inside = x >= 0 && x < width && y >= 0 && y < height;
     d[row][column] = inside ? sloped_disparity(from.labels(x, y), from.costs.before_x(x, y),
@@ -30,16 +39,14 @@ __global__ void __launch_bounds__(block_width* block_height) fit_kernel(LevelLab
     color[row][column] = inside ? from.color(x, y) : 0u;
   }
   __syncthreads();
-  const int x = x0 + int(threadIdx.x), y = y0 + int(threadIdx.y);
-  if (x >= width || y >= height) return;
-  const int column = int(threadIdx.x) + slope_radius, row = int(threadIdx.y) + slope_radius;
+  const int column = int(threadIdx.y) + slope_radius, row = int(threadIdx.z) + slope_radius;
   const SlopeTolerance tolerance(from.level);
   const std::uint32_t own_color = color[row][column];
   SlopePlane plane{d[row][column]};
+  const int dy = lane - slope_radius;
   for (int round = 0; round < 2; ++round) {
-    WindowSums sums;
-    for (int dy = -slope_radius; dy <= slope_radius; ++dy) {
-      RowSums of_row;
+    RowSums of_row;
+    if (lane < side) {
       PF_UNROLL
       for (int dx = -slope_radius; dx <= slope_radius; ++dx) {
         const float difference = d[row + dy][column + dx] - plane.d;
@@ -48,10 +55,14 @@ __global__ void __launch_bounds__(block_width* block_height) fit_kernel(LevelLab
         const float most = round == 0 ? tolerance.first(window_distance(dx, dy)) : tolerance.second;
         of_row.add(float(dx), difference, plane.weight(difference, float(dx), float(dy), most, share));
       }
-      sums.add(of_row, float(dy));
     }
+    WindowSums sums;
+    PF_UNROLL
+    for (int i = 0; i < side; ++i) sums.add(sums_of_lane(of_row, i), float(i - slope_radius));
     plane = plane.next(sums);
   }
+  const int x = x0 + int(threadIdx.y), y = y0 + int(threadIdx.z);
+  if (lane > 0 || x >= width || y >= height) return;
   slopes.x(x, y) = plane.slope_x;
   slopes.y(x, y) = plane.slope_y;
 }
@@ -62,7 +73,7 @@ template <class Backend>
 void fit_slopes(Backend& cuda, const LevelLabels& labels, const SlopeSamples&, const Slopes& slopes) {
   const Size size = labels.size();
   cuda.launch(fit_kernel, dim3(blocks_for(size.width, block_width), blocks_for(size.height, block_height)),
-              dim3(block_width, block_height), 0, labels, slopes);
+              dim3(slope_lanes, block_width, block_height), 0, labels, slopes);
 }
 
 template <class Backend>

@@ -25,7 +25,7 @@ __device__ void set_flag(int* flag, bool changed) {
 }
 
 template <PairModel Model, int Neighbors, class Data>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(site_threads)
     icm_kernel(Energy<Data> energy, View<const Label> in, View<Label> out, Sites sites,
                const int* changed_before, int* changed) {
   begin_kernel();
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(threads)
 /// bytes per site, 4 us for 1024 x 1024, half of that from the L2 cache. It runs even if the previous sweep
 /// changed nothing, because checking that is slower.
 template <int Neighbors>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(site_threads)
     icm_binary_kernel(Energy<StoredCosts> energy, View<const Label> in, View<Label> out) {
   begin_kernel();
   const int x0 = int(blockIdx.x * threads_x + threadIdx.x) * FourSites::count,
@@ -71,14 +71,15 @@ __global__ void __launch_bounds__(threads)
 }
 
 template <PairModel Model, int Neighbors, class Data>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(site_threads)
     gibbs_kernel(Energy<Data> energy, View<Label> labels, Sites sites, Temperature t) {
   begin_kernel();
   const auto [x, y] = own_site(sites);
   if (x >= energy.width || y >= energy.height) return;
   const LabelGrid grid = energy.grid;
   float* const table = shared + threadIdx.y * threads_x + threadIdx.x;
-  float* const group_sums = table + (grid.ny > 1 && Model == PairModel::separable ? grid.nx : 0) * threads;
+  float* const group_sums =
+      table + (grid.ny > 1 && Model == PairModel::separable ? grid.nx : 0) * site_threads;
   const Site<Model, Neighbors, Data> site(energy, View<const Label>(labels), x, y, table);
   float least = 3e38f;
   site.try_all([&](int, float cost) { least = smaller(cost, least); });
@@ -95,13 +96,13 @@ __global__ void __launch_bounds__(threads)
     float sum_of_group = 0;
     try_group(i, [&](int, float cost) { sum_of_group += exponential((least - cost) * t.inverse); });
     sum += sum_of_group;
-    group_sums[i * threads] = sum;
+    group_sums[i * site_threads] = sum;
   }
 
   const float aim = random_number(t.key, x, y) * sum;
   int i = 0;
-  while (i + 1 < groups && group_sums[i * threads] <= aim) ++i;
-  const float before = i > 0 ? group_sums[(i - 1) * threads] : 0.0f;
+  while (i + 1 < groups && group_sums[i * site_threads] <= aim) ++i;
+  const float before = i > 0 ? group_sums[(i - 1) * site_threads] : 0.0f;
   float sum_of_group = 0;
   int drawn = i * group;
   try_group(i, [&](int, float cost) {
@@ -141,7 +142,7 @@ dim3 grid_of(const Energy<Data>& energy, Sites sites) {
 /// Bytes of shared memory per block: each thread's table of pair costs along x, if any, and `more` floats.
 std::size_t shared_bytes(const PairCost& pair, LabelGrid grid, int more) {
   const bool has_table = pair.model == PairModel::separable && grid.ny > 1;
-  return std::size_t((has_table ? grid.nx : 0) + more) * threads * sizeof(float);
+  return std::size_t((has_table ? grid.nx : 0) + more) * site_threads * sizeof(float);
 }
 
 /// Calls f.template operator()<Side, Colors, Strips>(windows, grid) if windows.cuh has kernels for the
@@ -186,8 +187,8 @@ void icm_sweep(Backend& cuda, const Energy<Data>& energy, View<const Label> in, 
   int* const flag = changes.data + sweep;
   if (with_windows(energy, sites,
                    [&]<int Side, int Colors, int Strips>(const WindowEnergy& windows, dim3 grid) {
-                     cuda.launch(icm_window_kernel<Side, Colors, Strips>, grid, dim3(threads), 0, windows, in,
-                                 out, sites, flag, flag + 1);
+                     cuda.launch(icm_window_kernel<Side, Colors, Strips>, grid, dim3(site_threads), 0,
+                                 windows, in, out, sites, flag, flag + 1);
                    }))
     return;
   with_model(energy.pair, [&]<PairModel Model, int Neighbors>() {
@@ -201,8 +202,8 @@ void gibbs_sweep(Backend& cuda, const Energy<Data>& energy, View<Label> labels, 
   if (with_windows(energy, sites,
                    [&]<int Side, int Colors, int Strips>(const WindowEnergy& windows, dim3 grid) {
                      if constexpr (Colors > 1)
-                       cuda.launch(gibbs_window_kernel<Side, Colors, Strips>, grid, dim3(threads), 0, windows,
-                                   labels, sites, t);
+                       cuda.launch(gibbs_window_kernel<Side, Colors, Strips>, grid, dim3(site_threads), 0,
+                                   windows, labels, sites, t);
                    }))
     return;
   with_model(energy.pair, [&]<PairModel Model, int Neighbors>() {

@@ -6,7 +6,7 @@
 namespace parafield {
 namespace {
 
-constexpr int threads_x = 32, threads_y = 4, threads = threads_x * threads_y;
+constexpr int threads_x = 32, threads_y = 4, site_threads = threads_x * threads_y;
 
 /// Loads all neighbors at once, because with branches each load would wait. Outside the image the nearest
 /// pixel is loaded.
@@ -74,7 +74,7 @@ template <PairModel Model, int Neighbors, class Data>
 struct Site {
   const Energy<Data>& energy;
   Neighbor around[Neighbors];
-  float* table;  // pair costs along x in shared memory: this thread's column, with a stride of `threads`
+  float* table;  // pair costs along x in shared memory: this thread's column, with a stride of `site_threads`
   typename Data::Site data;
 
   __device__ Site(const Energy<Data>& energy, View<const Label> labels, int x, int y, float* table)
@@ -83,7 +83,7 @@ struct Site {
     if constexpr (Model == PairModel::separable) {
       const int columns = energy.grid.ny > 1 ? energy.grid.nx : 0;
 #pragma unroll 4
-      for (int lx = 0; lx < columns; ++lx) table[lx * threads] = costs_of<true, false>(lx, 0);
+      for (int lx = 0; lx < columns; ++lx) table[lx * site_threads] = costs_of<true, false>(lx, 0);
     }
   }
 
@@ -103,7 +103,8 @@ struct Site {
       if (energy.grid.ny > 1) {
         const float along_y = costs_of<false, true>(0, ly);
 #pragma unroll 4
-        for (int lx = begin; lx < end; ++lx) use(first + lx, (costs(lx) + table[lx * threads]) + along_y);
+        for (int lx = begin; lx < end; ++lx)
+          use(first + lx, (costs(lx) + table[lx * site_threads]) + along_y);
       } else {  // a single row: each pair cost is used once
 #pragma unroll 4
         for (int lx = begin; lx < end; ++lx) use(lx, costs(lx) + costs_of<true, false>(lx, 0));

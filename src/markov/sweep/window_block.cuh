@@ -31,7 +31,7 @@ template <int Side, int Colors, int Strips>
 struct WindowBlock {
   static constexpr int strips = Strips;
   static constexpr int step_x = Colors == 1 ? 1 : 2, step_y = Colors == 4 ? 2 : 1;
-  static constexpr int columns = 16, rows = 8 * strips, warps = threads / 32;  // sites
+  static constexpr int columns = 16, rows = 8 * strips, warps = site_threads / 32;  // sites
   // A row of matches has one extra match at its end, because matches are read in pairs. Rows of a warp begin
   // in different banks.
   static constexpr int match_columns = step_x * (columns - 1) + (Colors == 2 ? 1 : 0) + Side + 1,
@@ -43,7 +43,7 @@ struct WindowBlock {
   struct Room {
     alignas(8) float matches[match_rows * match_pitch];
     Label labels[label_rows * label_pitch];
-    float along_y[(Side + 1) * threads];  // pair costs: a column for each thread, and one row to spare
+    float along_y[(Side + 1) * site_threads];  // pair costs: a column for each thread, and one row to spare
   };
 
   const WindowEnergy& energy;

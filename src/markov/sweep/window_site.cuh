@@ -69,7 +69,7 @@ struct WindowSite {
         PF_UNROLL
         for (int l = 0; l < Side; ++l) own[l] = cost(x0, x1, l);
         PF_UNROLL
-        for (int l = 0; l < Side; ++l) along_y[l * threads] = cost(y0, y1, l);
+        for (int l = 0; l < Side; ++l) along_y[l * site_threads] = cost(y0, y1, l);
         along_x_of_label = cost(x0, x1, lx);
       };
       const bool is_inner = x > 0 && y > 0 && x + 1 < width && y + 1 < height && energy.pair.neighbors == 8;
@@ -97,24 +97,24 @@ struct WindowSite {
         const auto neighbor = [&](int k) { return around[k]; };
 #pragma unroll 4
         for (int l = 0; l < Side; ++l)
-          along_y[l * threads] =
+          along_y[l * site_threads] =
               pair_costs<PairModel::separable, Neighbors, true, false>(energy.pair, float(l), 0, neighbor);
-        along_x_of_label = along_y[lx * threads];
+        along_x_of_label = along_y[lx * site_threads];
         PF_UNROLL
-        for (int l = 0; l < Side; ++l) own[l] = along_y[l * threads];
+        for (int l = 0; l < Side; ++l) own[l] = along_y[l * site_threads];
 #pragma unroll 4
         for (int l = 0; l < Side; ++l)
-          along_y[l * threads] =
+          along_y[l * site_threads] =
               pair_costs<PairModel::separable, Neighbors, false, true>(energy.pair, 0, float(l), neighbor);
       };
       energy.pair.neighbors == 4 ? fill.template operator()<4>() : fill.template operator()<8>();
     }
-    of_label =
-        (magnitude(value - window[ly * Block::match_pitch + lx]) + along_x_of_label) + along_y[ly * threads];
+    of_label = (magnitude(value - window[ly * Block::match_pitch + lx]) + along_x_of_label) +
+               along_y[ly * site_threads];
     if (!inside) of_label = -1;
   }
 
-  __device__ float along_row(int ly) const { return along_y[ly * threads]; }
+  __device__ float along_row(int ly) const { return along_y[ly * site_threads]; }
 
   /// The least pair cost along x of a group.
   __device__ float least_of(int group) const {

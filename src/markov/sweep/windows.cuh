@@ -20,7 +20,7 @@ namespace parafield {
 namespace {
 
 template <int Side, int Colors, int Strips>
-__global__ void __launch_bounds__(threads, 7)
+__global__ void __launch_bounds__(site_threads, 7)
     icm_window_kernel(WindowEnergy energy, View<const Label> in, View<Label> out, Sites sites,
                       const int* changed_before, int* changed) {
   begin_kernel();
@@ -58,13 +58,13 @@ __global__ void __launch_bounds__(threads, 7)
 }
 
 template <int Side, int Colors, int Strips>
-__global__ void __launch_bounds__(threads, 8)
+__global__ void __launch_bounds__(site_threads, 8)
     gibbs_window_kernel(WindowEnergy energy, View<Label> labels, Sites sites, Temperature t) {
   begin_kernel();
   using Site = WindowSite<Side, Colors, Strips>;
   using Block = WindowBlock<Side, Colors, Strips>;
   __shared__ typename Block::Room room;
-  __shared__ float all_sums[Side * threads];
+  __shared__ float all_sums[Side * site_threads];
   float* const sums = all_sums + threadIdx.x;
   const View<const Label> before_sweep(labels);
   const Block block(energy, before_sweep, sites, room);
@@ -125,13 +125,14 @@ __global__ void __launch_bounds__(threads, 8)
           }
         }
         sum.add(of_row, ly);
-        sums[ly * threads] = sum.low;
+        sums[ly * site_threads] = sum.low;
       }
       const float aim = random * sum.low;
       row = 0;
       PF_UNROLL
-      for (int ly = 0; ly + 1 < Side; ++ly) row += sums[ly * threads] <= aim ? 1 : 0;  // sums never decrease
-      const float before = row > 0 ? sums[(row - 1) * threads] : 0.0f,
+      for (int ly = 0; ly + 1 < Side; ++ly)
+        row += sums[ly * site_threads] <= aim ? 1 : 0;  // sums never decrease
+      const float before = row > 0 ? sums[(row - 1) * site_threads] : 0.0f,
                   high_before = sum.high_at(row - 1, before);
       const float along = site.along_row(row);
       const auto matches = site.row(row);

@@ -64,20 +64,21 @@ void label_values(Backend& cpu, const Values& values, View<float> u, View<float>
 
 template <class Backend>
 void refine_labels(Backend& cpu, View<const Label> labels, const CostsAround& costs, LabelGrid grid,
-                   View<float> fine) {
+                   View<float> fine, View<float> certainty) {
   cpu.rows(fine.height, [=](int j) {
     constexpr int radius = refined_radius;
     const int y = 2 * j, width = labels.width, count = fine.width;
     const int y0 = larger(y - radius, 0), y1 = smaller(y + radius + 1, labels.height);
     const Label* const own = labels.row(y);
     const int begin = smaller(radius / 2, count), end = larger((width - radius + 1) / 2, begin);
-    float* const to = fine.row(j);
+    float *const to = fine.row(j), *const to_certainty = certainty.row(j);
     const auto refine_near_border = [&](int i) {
       CostRises rises;
       for (int row = y0; row < y1; ++row)
         for (int x = larger(2 * i - radius, 0); x < smaller(2 * i + radius + 1, width); ++x)
           add_pixel(rises, labels, costs, 2 * i, y, x, row);
       to[i] = float(grid.x0 + own[2 * i]) + rises.offset();
+      to_certainty[i] = rises.mean();
     };
     for (int i = 0; i < begin; ++i) refine_near_border(i);
     for (int i = end; i < count; ++i) refine_near_border(i);
@@ -101,8 +102,11 @@ void refine_labels(Backend& cpu, View<const Label> labels, const CostsAround& co
           rise_before[i] = rises.before, rise_after[i] = rises.after;
         }
       }
-      for (int i = 0; i < n; ++i)
-        to[i0 + i] = float(grid.x0 + own[2 * (i0 + i)]) + CostRises{rise_before[i], rise_after[i]}.offset();
+      for (int i = 0; i < n; ++i) {
+        const CostRises rises{rise_before[i], rise_after[i]};
+        to[i0 + i] = float(grid.x0 + own[2 * (i0 + i)]) + rises.offset();
+        to_certainty[i0 + i] = rises.mean();
+      }
     }
   });
 }

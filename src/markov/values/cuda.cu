@@ -50,7 +50,7 @@ void label_values(Backend& cuda, const Values& values, View<float> u, View<float
 
 template <class Backend>
 void refine_labels(Backend& cuda, View<const Label> labels, const CostsAround& costs, LabelGrid grid,
-                   View<float> fine) {
+                   View<float> fine, View<float> certainty) {
   for_pixels(cuda, fine.size(), [=] __device__(int i, int j) {
     const int x = 2 * i, y = 2 * j;
     const Label own = labels(x, y);
@@ -65,6 +65,7 @@ void refine_labels(Backend& cuda, View<const Label> labels, const CostsAround& c
       }
     }
     fine(i, j) = float(grid.x0 + own) + rises.offset();
+    certainty(i, j) = rises.mean();
   });
 }
 

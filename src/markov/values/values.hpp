@@ -30,9 +30,10 @@ void label_values(Backend& backend, const Values& values, View<float> u, View<fl
 
 /// Refines the disparities of every other pixel of every other row: fine(i, j) belongs to pixel (2 i, 2 j).
 /// `costs`: data costs around the labels, which are summed over the pixels of the same label in a window.
+/// `certainty`: how much more the two adjacent labels cost in the window, their mean.
 template <class Backend>
 void refine_labels(Backend& backend, View<const Label> labels, const CostsAround& costs, LabelGrid grid,
-                   View<float> fine);
+                   View<float> fine, View<float> certainty);
 
 // Shared by both backends.
 
@@ -78,6 +79,7 @@ struct CostRises {
     const float rest = 1 - 2 * magnitude(of_lines);
     return of_lines * fma(0.75f * rest, rest, 1.0f);
   }
+  PF_HD float mean() const { return 0.5f * (before + after); }
 };
 
 /// Confidence of a label from its margin; 0 if all other labels are adjacent to it.

@@ -10,27 +10,29 @@
 namespace parafield {
 namespace {
 
-constexpr int width = 32, height = 8, channels = 3;
+constexpr int colors_width = 32, colors_height = 8, channels = 3;
 
 /// A tile of a frame's channels in shared memory. Radius: the taps' radius if known at compile time,
 /// otherwise -1.
 template <int Radius>
 struct ColorTile {
   static constexpr int most = Radius >= 0 ? Radius : Taps::max_radius;
-  float in[channels][height + 2 * most][width + 2 * most], column[channels][height][width + 2 * most];
+  float in[channels][colors_height + 2 * most][colors_width + 2 * most],
+      column[channels][colors_height][colors_width + 2 * most];
 
   /// Position of a thread's pixel in the tile, without the halo.
-  __device__ static int x() { return int(threadIdx.x) % width; }
-  __device__ static int y() { return int(threadIdx.x) / width; }
+  __device__ static int x() { return int(threadIdx.x) % colors_width; }
+  __device__ static int y() { return int(threadIdx.x) / colors_width; }
   __device__ static int radius_of(const Taps& taps) { return Radius >= 0 ? Radius : taps.radius; }
 
   /// Loads the tile and its halo. Pixels beyond the border repeat the nearest pixel.
   __device__ void load(const Frame& frame, const Taps& taps) {
-    const int radius = radius_of(taps), columns = width + 2 * radius, rows = height + 2 * radius;
+    const int radius = radius_of(taps), columns = colors_width + 2 * radius,
+              rows = colors_height + 2 * radius;
     const int right = frame.width - 1, bottom = frame.height - 1;
-    const int x0 = int(blockIdx.x) * width - radius, y0 = int(blockIdx.y) * height - radius;
+    const int x0 = int(blockIdx.x) * colors_width - radius, y0 = int(blockIdx.y) * colors_height - radius;
     with_format(frame, [&]<class Sample, int Channels, int Red>(Scale scale) {
-      for (int k = int(threadIdx.x); k < rows * columns; k += width * height) {
+      for (int k = int(threadIdx.x); k < rows * columns; k += colors_width * colors_height) {
         const int row = k / columns, i = k % columns;
         const Sample* const pixels = reinterpret_cast<const Sample*>(
             static_cast<const char*>(frame.data) + clamp(y0 + row, 0, bottom) * frame.pitch);
@@ -43,7 +45,7 @@ struct ColorTile {
   }
 
   __device__ static void set(const Colors& to, float red, float green, float blue) {
-    const int at_x = int(blockIdx.x) * width + x(), at_y = int(blockIdx.y) * height + y();
+    const int at_x = int(blockIdx.x) * colors_width + x(), at_y = int(blockIdx.y) * colors_height + y();
     if (at_x < to.pixels.width && at_y < to.pixels.height)
       reinterpret_cast<float4&>(to.pixels(at_x, at_y)) = make_float4(red, green, blue, 0);
   }
@@ -55,10 +57,10 @@ struct ColorTile {
   }
 
   __device__ void store_smoothed(const Taps& taps, const Colors& smoothed) {
-    const int radius = radius_of(taps), columns = width + 2 * radius;
+    const int radius = radius_of(taps), columns = colors_width + 2 * radius;
     PF_UNROLL
     for (int c = 0; c < channels; ++c)
-      for (int i = x(); i < columns; i += width) {
+      for (int i = x(); i < columns; i += colors_width) {
         float sum = taps.weight[0] * in[c][y() + radius][i];
         for (int k = 1; k <= radius; ++k)
           sum = fma(taps.weight[k], in[c][y() + radius - k][i] + in[c][y() + radius + k][i], sum);
@@ -77,7 +79,7 @@ struct ColorTile {
 
 /// blockIdx.z: index of the frame.
 template <int Radius>
-__global__ void __launch_bounds__(width* height)
+__global__ void __launch_bounds__(colors_width* colors_height)
     colors_kernel(const __grid_constant__ Frame frame0, const __grid_constant__ Frame frame1,
                   const __grid_constant__ Taps taps, const __grid_constant__ Colors colors0,
                   const __grid_constant__ Colors colors1, const __grid_constant__ Colors smoothed0,
@@ -92,7 +94,7 @@ __global__ void __launch_bounds__(width* height)
 
 /// The same for frames that were kept, without the raw colors.
 template <int Radius>
-__global__ void __launch_bounds__(width* height)
+__global__ void __launch_bounds__(colors_width* colors_height)
     smooth_kept_kernel(const Frame* frames, const __grid_constant__ Taps taps,
                        const __grid_constant__ Colors smoothed0, const __grid_constant__ Colors smoothed1) {
   begin_kernel();
@@ -102,8 +104,9 @@ __global__ void __launch_bounds__(width* height)
 }
 
 /// blockIdx.y: index of the frame.
-__global__ void __launch_bounds__(copy_threads) 
-    keep_kernel(const __grid_constant__ FrameCopy copy0, const __grid_constant__ FrameCopy copy1, Frame* frames) {
+__global__ void __launch_bounds__(copy_threads)
+    keep_kernel(const __grid_constant__ FrameCopy copy0, const __grid_constant__ FrameCopy copy1,
+                Frame* frames) {
   begin_kernel();
   keep_frame(blockIdx.y == 0 ? copy0 : copy1, frames + blockIdx.y, int(blockIdx.x), int(gridDim.x));
 }
@@ -114,10 +117,11 @@ template <class Backend>
 void make_colors(Backend& cuda, const Frame* frames, int count, const Taps& taps, const Colors* colors,
                  const Colors* smoothed, int smooth_count) {
   const int last = count - 1;
-  const dim3 grid(blocks_for(frames[0].width, width), blocks_for(frames[0].height, height), unsigned(count));
+  const dim3 grid(blocks_for(frames[0].width, colors_width), blocks_for(frames[0].height, colors_height),
+                  unsigned(count));
   const auto launch = [&](auto kernel) {
-    cuda.launch_input(kernel, grid, dim3(width * height), frames[0], frames[last], taps, colors[0],
-                      colors[last], smoothed[0], smoothed[last], smooth_count);
+    cuda.launch_input(kernel, grid, dim3(colors_width * colors_height), frames[0], frames[last], taps,
+                      colors[0], colors[last], smoothed[0], smoothed[last], smooth_count);
   };
   switch (taps.radius) {
     case 0:
@@ -143,8 +147,9 @@ void smooth_kept(Backend& cuda, const KeptFrames& kept, const Taps& taps, const 
                  const Colors* smoothed) {
   const View<Color> pixels = smoothed[0].pixels;
   const auto launch = [&](auto kernel) {
-    cuda.launch(kernel, dim3(blocks_for(pixels.width, width), blocks_for(pixels.height, height), 2),
-                dim3(width * height), 0, kept.frames, taps, smoothed[0], smoothed[1]);
+    cuda.launch(kernel,
+                dim3(blocks_for(pixels.width, colors_width), blocks_for(pixels.height, colors_height), 2),
+                dim3(colors_width * colors_height), 0, kept.frames, taps, smoothed[0], smoothed[1]);
   };
   taps.radius == 3 ? launch(smooth_kept_kernel<3>) : launch(smooth_kept_kernel<-1>);
 }

@@ -51,19 +51,20 @@ PF_HD bool is_consistent(float u, float v, const float* back_u, const float* bac
 
 /// The column of the right image that a disparity points to from a column of the left image.
 struct Column {
-  bool inside;
-  int x;
+  int x, inside;  // `inside` is 0 or 1: GCC 12 vectorizes no loop with a bool here
 };
 PF_HD Column column_at(int x, float d, int width) {
   const float place = float(x) - d + 0.5f;  // rounds down to the column; NaN counts as outside
-  return {bool((place >= 0) & (place < float(width))), int(clamp(place, 0.0f, float(width - 1)))};
+  return {int(clamp(place, 0.0f, float(width - 1))), (place >= 0) & (place < float(width))};
 }
 
 /// Absolute difference to the right image's disparity; very large outside the image. `d`: the left disparity
-/// at column x; `right`: the row of right disparities.
-PF_HD float difference_to_right(float d, const float* right, int width, int x) {
+/// at column x; `right`: the row of right disparities, or another type whose right[column] gives them.
+template <class Row>
+PF_HD float difference_to_right(float d, Row right, int width, int x) {
   const Column column = column_at(x, d, width);
-  return column.inside ? magnitude(right[column.x] - d) : 3e38f;
+  const float apart = magnitude(right[column.x] - d);
+  return column.inside ? apart : 3e38f;
 }
 
 /// Marks a pixel that received no disparity.

@@ -5,7 +5,7 @@
 namespace parafield {
 namespace {
 
-constexpr int lanes = 32, rows = 8, pixels_each = 4;
+constexpr int convert_lanes = 32, convert_rows = 8, pixels_each = 4;
 
 __device__ float luma_at(const Frame& frame, int x, int y) {
   return with_format(frame, [&]<class Sample, int Channels, int Red>(Scale scale) {
@@ -22,7 +22,7 @@ __global__ void convert_kernel(Frame frame0, Frame frame1, View<float> luma0, Vi
   if (y >= luma.height) return;
   PF_UNROLL
   for (int i = 0; i < pixels_each; ++i) {
-    const int x = (int(blockIdx.x) * pixels_each + i) * lanes + int(threadIdx.x);
+    const int x = (int(blockIdx.x) * pixels_each + i) * convert_lanes + int(threadIdx.x);
     if (x < luma.width) luma(x, y) = luma_at(frame, x, y);
   }
 }
@@ -32,8 +32,9 @@ __global__ void convert_kernel(Frame frame0, Frame frame1, View<float> luma0, Vi
 template <class Backend>
 void convert(Backend& cuda, const Frame* frames, const View<float>* luma, int count) {
   const int last = count - 1;
-  const dim3 block(lanes, rows),
-      grid(blocks_for(luma[0].width, lanes * pixels_each), blocks_for(luma[0].height, rows), unsigned(count));
+  const dim3 block(convert_lanes, convert_rows),
+      grid(blocks_for(luma[0].width, convert_lanes * pixels_each), blocks_for(luma[0].height, convert_rows),
+           unsigned(count));
   cuda.launch_input(convert_kernel, grid, block, frames[0], frames[last], luma[0], luma[last]);
 }
 

@@ -46,7 +46,8 @@ struct DisparityBarsRows {
   static constexpr int apart = texture + ring;     ///< difference to the right image's disparity
   static constexpr int steps = apart + wide_ring;  ///< largest step along the row
   static constexpr int right_luma = steps + wide_ring;
-  static constexpr int columns = right_luma + 1;  ///< sums and extrema of columns
+  static constexpr int matched = right_luma + 1;  ///< the right image's disparities at the matches
+  static constexpr int columns = matched + 1;     ///< sums and extrema of columns
   static constexpr int unwanted = columns + 6, cause = unwanted + 1, count = cause + 1;
 };
 inline std::size_t disparity_bars_scratch(int width) {
@@ -71,8 +72,9 @@ PF_HD float warped_along(Luma luma, int width, float x) {
 /// Step 1 at a pixel: its part of G.
 PF_HD float texture_of(float gx, float gt) { return ErrorProducts::make(gx, 0, gt).xx; }
 
-/// Step 2 at a pixel. `right`: the row of the right image's disparities.
-PF_HD float apart_of(float d, const float* right, int width, int x) {
+/// Step 2 at a pixel. `right`: the row of the right image's disparities (see difference_to_right).
+template <class Row>
+PF_HD float apart_of(float d, Row right, int width, int x) {
   return smaller(difference_to_right(d, right, width, x), 2.0f);
 }
 
@@ -95,9 +97,10 @@ struct DisparityErrors {
   int cause;
 };
 
-/// d: the pixel's disparity; `right`: the row of the right image's disparities.
+/// d: the pixel's disparity; `right`: as for apart_of.
+template <class Row>
 PF_HD DisparityErrors disparity_errors_of(const DisparityErrorModel& model, const DisparityErrorSums& sums,
-                                          float d, const float* right, int width, int x, bool valid,
+                                          float d, Row right, int width, int x, bool valid,
                                           float confidence) {
   constexpr float least_texture = 0.03f, fine = 0.05f, most = 1e12f;
   const float bad = valid ? 0.0f : 1.0f;
@@ -113,15 +116,14 @@ PF_HD DisparityErrors disparity_errors_of(const DisparityErrorModel& model, cons
                    fma(o.step * step, step, fma(o.disagreement, apart, o.curvature * curve * curve))));
   };
   const Column column = column_at(x, d, width);
-  const bool leads_elsewhere = !column.inside | (right[column.x] - d > 1);
+  const bool leads_elsewhere = right[column.x] - d > 1;
   DisparityErrors errors;
   errors.sigma = __builtin_sqrtf(variance);
   errors.outlier = probability_of(odds(model.odds1));
   errors.outlier3 = smaller(probability_of(odds(model.odds3)), errors.outlier);
   int cause = of_apart > of_texture ? int(ErrorCause::boundary) : int(ErrorCause::texture);
-  const int bad_cause = !column.inside    ? int(ErrorCause::left_frame)
-                        : leads_elsewhere ? int(ErrorCause::hidden)
-                                          : int(ErrorCause::inconsistent);
+  int bad_cause = leads_elsewhere ? int(ErrorCause::hidden) : int(ErrorCause::inconsistent);
+  bad_cause = column.inside ? bad_cause : int(ErrorCause::left_frame);
   cause = valid ? cause : bad_cause;
   errors.cause = variance < fine ? int(ErrorCause::fine) : cause;
   return errors;

@@ -25,6 +25,57 @@ struct DisparityBars {
   float* columns(int which) const { return row(Rows::columns + which); }
 };
 
+/// A value that was loaded before, as a row.
+struct Loaded {
+  float value;
+  float operator[](int) const { return value; }
+};
+
+/// The right image's disparities at the matches of a row. Without gathers, they are loaded first: see has_gathers.
+struct MatchedRow {
+  const float *right, *loaded;
+
+  MatchedRow(const float* d, const float* right, int width, float* scratch) : right(right), loaded(scratch) {
+    if constexpr (!has_gathers)
+      for (int x = 0; x < width; ++x) scratch[x] = right[column_at(x, d[x], width).x];
+  }
+  /// The row for the pixel at column x.
+  auto at(int x) const {
+    if constexpr (has_gathers)
+      return right;
+    else
+      return Loaded{loaded[x]};
+  }
+};
+
+/// Warps a row by disparities: see warped_along. The row must be extended by 2.
+void warp_along(const float* luma, const float* d, int width, float* __restrict out) {
+  if constexpr (has_gathers) {
+#pragma GCC ivdep
+    for (int x = 0; x < width; ++x)
+      out[x] = warped_along([=](int i) { return luma[i]; }, width, float(x) - d[x]);
+  } else {
+    constexpr int block = 64;
+    for (int x0 = 0; x0 < width; x0 += block) {
+      const int count = smaller(block, width - x0);
+      int first[block], inside[block];
+      float share[block], four[4 * block];
+#pragma GCC ivdep
+      for (int i = 0; i < count; ++i) {
+        const Match match = locate(float(x0 + i) - d[x0 + i], 0, width, 1);
+        first[i] = match.x, inside[i] = match.inside, share[i] = match.share_x;
+      }
+      for (int i = 0; i < count; ++i) std::memcpy(four + 4 * i, luma + first[i] - 1, 4 * sizeof *luma);
+#pragma GCC ivdep
+      for (int i = 0; i < count; ++i) {
+        const float* const from = four + 4 * i;
+        const float value = mixed(cubic_shares(share[i]), from[0], from[1], from[2], from[3]);
+        out[x0 + i] = inside[i] ? value : __builtin_nanf("");
+      }
+    }
+  }
+}
+
 /// Warps row y of the right image, and compares images and disparities.
 void compare_views(const DisparityBars& bars, int y) {
   const int width = bars.width();
@@ -34,13 +85,15 @@ void compare_views(const DisparityBars& bars, int y) {
   float *const luma = bars.row(DisparityBarsRows::right_luma), *const mean = bars.mean(y),
                *const difference = bars.difference(y), *const apart = bars.apart(y);
   for (int x = 0; x < width; ++x) luma[x] = luma_of(right[x]);
+  extend(luma, width, 2);
+  warp_along(luma, d, width, difference);
+  const MatchedRow matched(d, other, width, bars.row(DisparityBarsRows::matched));
 #pragma GCC ivdep
   for (int x = 0; x < width; ++x) {
-    const float a = luma_of(left[x]),
-                b = warped_along([=](int i) { return luma[i]; }, width, float(x) - d[x]);
+    const float a = luma_of(left[x]), b = difference[x];
     mean[x] = 0.5f * (a + b);
     difference[x] = b - a;
-    apart[x] = apart_of(d[x], other, width, x);
+    apart[x] = apart_of(d[x], matched.at(x), width, x);
   }
   extend(mean, width, 1);
   extend(difference, width, 1);
@@ -147,13 +200,14 @@ void finish_disparities(const DisparityBars& bars, int y) {
                      *const not_valid = bars.row(DisparityBarsRows::right_luma),
                      *const steps = bars.columns(3), *const curve = bars.columns(4);
   const DisparityErrorModel model = bars.model;
+  const MatchedRow matched(d, right, width, bars.row(DisparityBarsRows::matched));
 #pragma GCC ivdep
   for (int x = 0; x < width; ++x) {
     const DisparityErrorSums sums{sum_of_7([&](int k) { return texture[x + k - tensor_reach]; }),
                                   sum_of_9([&](int k) { return apart[x + k - apart_reach]; }), not_valid[x],
                                   steps[x], sum_of_5([&](int k) { return curve[x + k - curve_reach]; })};
     const DisparityErrors errors =
-        disparity_errors_of(model, sums, d[x], right, width, x, valid[x] != 0, confidence[x]);
+        disparity_errors_of(model, sums, d[x], matched.at(x), width, x, valid[x] != 0, confidence[x]);
     sigma[x] = errors.sigma, outlier[x] = errors.outlier, outlier3[x] = errors.outlier3;
     cause[x] = errors.cause;
   }

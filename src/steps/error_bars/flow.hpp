@@ -16,10 +16,13 @@
 ///   3. S is the mean of d d' over 5x5 pixels, where d is the flow's difference to the pixel's own: it is
 ///      large at boundaries.
 ///   4. r is the distance at which the flow back ends, if there is one.
-/// The covariance is (floor + back r^2 + outside |f|^2) I + residual T (G + 0.001 I)^-1 + spread S, with the
-/// constants of a model; the term of `outside` counts only where f leaves the frame. The probability of an
-/// error is o / (1 + o) with odds o, a sum of its trace, means of r^2 over 9x9 pixels, |f| T, and whether the
-/// pixel is not valid. Windows repeat the border pixel. Pixels that are not finite have no weight.
+///   5. D is the mean deviation around: of sqrt(trace(residual T (G + 0.001 I)^-1 + spread S)), at most 4 px,
+///      over every other pixel and row of 17x17 pixels. Errors are correlated over such distances.
+/// The covariance is (floor + back r^2 + outside |f|^2 + wide D^2) I + residual T (G + 0.001 I)^-1 + spread S,
+/// with the constants of a model; the term of `outside` counts only where f leaves the frame. The probability
+/// of an error is o / (1 + o) with odds o, a sum of the covariance's trace without D, D^2, means of r^2 over
+/// 9x9 pixels, |f| T, and whether the pixel is not valid. Windows repeat the border pixel. Pixels that are not
+/// finite have no weight.
 namespace parafield {
 
 /// What flow's error bars are computed from.
@@ -29,17 +32,30 @@ struct FlowEvidence {
   View<const std::uint8_t> valid;
 };
 
-/// Error bars of flow; planes that nobody asked for are empty.
+/// Error bars of flow: all planes.
 struct FlowErrorBars {
   Covariance<View<float>> covariance;
   View<float> outlier, outlier3;
   View<std::uint8_t> cause;
 };
 
-/// Computes the error bars. `model`: flow_errors_with_back if and only if there is a flow back.
+/// Computes the error bars without D, with odds instead of probabilities, and the plane that D averages.
+template <class Backend>
+void local_error_bars(Backend& backend, const FlowEvidence& evidence, const FlowErrorModel& model,
+                      const FlowErrorBars& out, View<float> deviation);
+/// Adds the terms of D to the result of local_error_bars, and turns odds into probabilities.
+template <class Backend>
+void widen_error_bars(Backend& backend, View<const float> deviation, const FlowErrorModel& model,
+                      const FlowErrorBars& out);
+
+/// Computes the error bars. `model`: flow_errors_with_back if and only if there is a flow back. `deviation`:
+/// a plane that is overwritten.
 template <class Backend>
 void flow_error_bars(Backend& backend, const FlowEvidence& evidence, const FlowErrorModel& model,
-                     const FlowErrorBars& out);
+                     const FlowErrorBars& out, View<float> deviation) {
+  local_error_bars(backend, evidence, model, out, deviation);
+  widen_error_bars(backend, deviation, model, out);
+}
 
 /// Scratch memory of a CPU thread: rows of floats, with a margin on both sides. A ring keeps the rows that
 /// windows still need.
@@ -50,8 +66,7 @@ struct FlowBarsRows {
   static constexpr int products = v + ring;         ///< four products
   static constexpr int miss = products + 4 * ring;  ///< squared distance at which the flow back ends
   static constexpr int sums = miss + miss_ring;     ///< sums over columns: products, then two misses
-  static constexpr int unwanted = sums + 6;         ///< output that nobody asked for
-  static constexpr int cause = unwanted + 1, count = cause + 1;
+  static constexpr int cause = sums + 6, count = cause + 1;
 };
 inline std::size_t flow_bars_scratch(int width) {
   return sizeof(float) * std::size_t(bars_pitch(width)) * FlowBarsRows::count;
@@ -59,8 +74,9 @@ inline std::size_t flow_bars_scratch(int width) {
 
 // Both backends compute these.
 
-constexpr int miss_reach = 4, around_reach = 2;  ///< px: windows of 9x9 and 5x5
-constexpr float near_miss = 4, far_miss = 36;    ///< px^2: limits of the means
+constexpr int miss_reach = 4, around_reach = 2;           ///< px: windows of 9x9 and 5x5
+constexpr float near_miss = 4, far_miss = 36;             ///< px^2: limits of the means
+constexpr int wide_step = 2, wide_reach = 4 * wide_step;  ///< px: nine pixels of 17
 
 /// The squared distance at which the flow back ends, px^2. It is 0 where it is unknown: where the match is
 /// outside, or the flow back is NaN.
@@ -91,16 +107,17 @@ struct FlowErrorSums {
   float miss4, miss36;  ///< sums over 9x9
 };
 
-/// The error bars of a pixel.
+/// The error bars of a pixel: after local_error_bars, with odds.
 struct FlowErrors {
   float xx, xy, yy, outlier, outlier3;
   int cause;
+  float deviation;
 };
 
 /// u, v: the pixel's flow. `inside`: whether its match is. `miss`: see known_miss; 0 without a flow back.
 PF_HD FlowErrors flow_errors(const FlowErrorModel& model, const FlowErrorSums& sums, float u, float v,
                              float miss, bool inside, bool valid) {
-  constexpr float hold = 0.001f, fine = 0.02f;
+  constexpr float hold = 0.001f, most_deviation = 4, certain = 1e30f;
   const bool known = is_finite(u) & is_finite(v);
   const float length2 = smaller(fma(u, u, v * v), 1e30f), out = inside ? 0.0f : length2;
   const float bad = valid ? 0.0f : 1.0f;
@@ -123,20 +140,34 @@ PF_HD FlowErrors flow_errors(const FlowErrorModel& model, const FlowErrorSums& s
                fma(o.back4, back4,
                    fma(o.back36, back36, fma(o.motion, motion, fma(o.not_valid, bad, o.outside * out)))));
   };
-  errors.outlier = probability_of(odds(model.odds1));
-  errors.outlier3 = smaller(probability_of(odds(model.odds3)), errors.outlier);
+  errors.outlier = odds(model.odds1);
+  errors.outlier3 = odds(model.odds3);
+  errors.deviation = smaller(__builtin_sqrtf(of_texture + of_boundary), most_deviation);
   const float tolerance = fma(0.05f, __builtin_sqrtf(length2), 0.5f);
   const bool returns = miss <= tolerance * tolerance;
   int cause = of_texture >= of_boundary ? int(ErrorCause::texture) : int(ErrorCause::boundary);
   cause = of_back > larger(of_texture, of_boundary) ? int(ErrorCause::inconsistent) : cause;
-  cause = trace < fine ? int(ErrorCause::fine) : cause;
   cause = returns ? cause : int(ErrorCause::hidden);
   errors.cause = inside ? cause : int(ErrorCause::left_frame);
   if (!known) {
     errors.xx = errors.yy = unknown_variance;
     errors.xy = 0;
-    errors.outlier = errors.outlier3 = 1;
+    errors.outlier = errors.outlier3 = certain;
   }
+  return errors;
+}
+
+/// Adds the terms of D to a pixel's error bars. `sum`: of the deviations of 81 pixels.
+PF_HD FlowErrors widened(const FlowErrorModel& model, const FlowErrors& local, float sum) {
+  constexpr float fine = 0.02f;
+  const float mean = sum * (1.0f / 81), wide = mean * mean;
+  FlowErrors errors = local;
+  errors.xx = fma(model.wide, wide, local.xx);
+  errors.yy = fma(model.wide, wide, local.yy);
+  errors.outlier = probability_of(fma(model.odds1.wide, wide, local.outlier));
+  errors.outlier3 = smaller(probability_of(fma(model.odds3.wide, wide, local.outlier3)), errors.outlier);
+  const bool is_fine = (errors.xx + errors.yy < fine) & (local.cause < int(ErrorCause::hidden));
+  errors.cause = is_fine ? int(ErrorCause::fine) : local.cause;
   return errors;
 }
 

@@ -15,6 +15,7 @@ struct FlowBars {
   FlowEvidence evidence;
   FlowErrorModel model;
   FlowErrorBars out;
+  View<float> deviation;
   float* scratch;
 
   int width() const { return evidence.luma0.width; }
@@ -41,11 +42,16 @@ void compare_row(const FlowBars& bars, int y) {
   if (!evidence.back.u) return;
   const float *const back_u = evidence.back.u.data, *const back_v = evidence.back.v.data;
   const int pitch = int(evidence.back.u.stride());
-#pragma GCC ivdep
-  for (int x = 0; x < width; ++x) {
-    const Match match = locate(float(x) + u[x], float(y) + v[x], width, height);
-    miss[x] = known_miss(miss_of(u[x], v[x], back_u, back_v, pitch, width, height, match), match.inside);
-  }
+  // Two loops of samples, because for_samples reads one image. Together they compute miss_of.
+  const float line = float(y);
+  const auto to_x = [=](int x) { return float(x) + u[x]; };
+  const auto to_y = [=](int x) { return line + v[x]; };
+  for_samples(back_u, pitch, width, height, 0, width, to_x, to_y,
+              [=](int x, float value, bool) { miss[x] = u[x] + value; });
+  for_samples(back_v, pitch, width, height, 0, width, to_x, to_y, [=](int x, float value, bool inside) {
+    const float du = miss[x], dv = v[x] + value;
+    miss[x] = known_miss(fma(du, du, dv * dv), inside);
+  });
 }
 
 /// Computes row y of the products.
@@ -80,16 +86,13 @@ void sum_columns(const FlowBars& bars, int y) {
   }
 }
 
-/// Computes row y of the error bars.
+/// Computes row y of the local error bars.
 void finish_row(const FlowBars& bars, int y) {
   const int width = bars.width(), height = bars.height();
   const FlowErrorBars& out = bars.out;
-  const auto to = [&](const View<float>& plane) {
-    return plane ? plane.row(y) : bars.row(FlowBarsRows::unwanted);
-  };
-  float *const xx = to(out.covariance.xx), *const xy = to(out.covariance.xy),
-               *const yy = to(out.covariance.yy), *const outlier = to(out.outlier),
-               *const outlier3 = to(out.outlier3);
+  float *const xx = out.covariance.xx.row(y), *const xy = out.covariance.xy.row(y),
+               *const yy = out.covariance.yy.row(y), *const outlier = out.outlier.row(y),
+               *const outlier3 = out.outlier3.row(y), *const deviation = bars.deviation.row(y);
   int* const cause = reinterpret_cast<int*>(bars.row(FlowBarsRows::cause));
   const float *u[5], *v[5], *sum[6];
   for (int k = 0; k < 5; ++k) {
@@ -125,22 +128,45 @@ void finish_row(const FlowBars& bars, int y) {
           flow_errors(model, sums, own_u, own_v, Back ? miss[x] : 0.0f, inside, valid[x] != 0);
       xx[x] = errors.xx, xy[x] = errors.xy, yy[x] = errors.yy;
       outlier[x] = errors.outlier, outlier3[x] = errors.outlier3, cause[x] = errors.cause;
+      deviation[x] = errors.deviation;
     }
   };
   has_back ? finish.template operator()<true>() : finish.template operator()<false>();
-  if (!out.cause) return;
   std::uint8_t* const bytes = out.cause.row(y);
   for (int x = 0; x < width; ++x) bytes[x] = std::uint8_t(cause[x]);
+}
+
+/// Widens row y. `sums`: a row of scratch memory.
+void widen_row(View<const float> deviation, const FlowErrorModel& model, const FlowErrorBars& out, int y,
+               float* sums) {
+  const int width = deviation.width;
+  const float* rows[9];
+  for (int k = 0; k < 9; ++k)
+    rows[k] = deviation.row(clamp(y + wide_step * k - wide_reach, 0, deviation.height - 1));
+#pragma GCC ivdep
+  for (int x = 0; x < width; ++x) sums[x] = sum_of_9([&](int k) { return rows[k][x]; });
+  extend(sums, width, wide_reach);
+  float *const xx = out.covariance.xx.row(y), *const yy = out.covariance.yy.row(y),
+               *const outlier = out.outlier.row(y), *const outlier3 = out.outlier3.row(y);
+  std::uint8_t* const cause = out.cause.row(y);
+#pragma GCC ivdep
+  for (int x = 0; x < width; ++x) {
+    const float sum = sum_of_9([&](int k) { return sums[x + wide_step * k - wide_reach]; });
+    const FlowErrors errors = widened(model, {xx[x], 0, yy[x], outlier[x], outlier3[x], cause[x], 0}, sum);
+    xx[x] = errors.xx, yy[x] = errors.yy;
+    outlier[x] = errors.outlier, outlier3[x] = errors.outlier3;
+    cause[x] = std::uint8_t(errors.cause);
+  }
 }
 
 }  // namespace
 
 template <class Backend>
-void flow_error_bars(Backend& cpu, const FlowEvidence& evidence, const FlowErrorModel& model,
-                     const FlowErrorBars& out) {
+void local_error_bars(Backend& cpu, const FlowEvidence& evidence, const FlowErrorModel& model,
+                      const FlowErrorBars& out, View<float> deviation) {
   const int height = evidence.luma0.height;
   cpu.few_rows(height, [=](RowRange rows, void* scratch) {
-    const FlowBars bars{evidence, model, out, static_cast<float*>(scratch)};
+    const FlowBars bars{evidence, model, out, deviation, static_cast<float*>(scratch)};
     int compared = rows.first_new(miss_reach, height), multiplied = rows.first_new(tensor_reach, height);
     for (int y = rows.begin; y < rows.end; ++y) {
       for (; multiplied < smaller(y + tensor_reach + 1, height); ++multiplied) {
@@ -153,6 +179,16 @@ void flow_error_bars(Backend& cpu, const FlowEvidence& evidence, const FlowError
   });
 }
 
-PF_STEP(flow_error_bars<Cpu>);
+template <class Backend>
+void widen_error_bars(Backend& cpu, View<const float> deviation, const FlowErrorModel& model,
+                      const FlowErrorBars& out) {
+  cpu.few_rows(deviation.height, [=](RowRange rows, void* scratch) {
+    float* const sums = static_cast<float*>(scratch) + bars_margin;
+    for (int y = rows.begin; y < rows.end; ++y) widen_row(deviation, model, out, y, sums);
+  });
+}
+
+PF_STEP(local_error_bars<Cpu>);
+PF_STEP(widen_error_bars<Cpu>);
 
 }  // namespace parafield

@@ -4,9 +4,10 @@
 #include "steps/error_bars/flow.hpp"
 #include "steps/error_bars/tile.cuh"
 
-// A block computes a tile and keeps everything between the frames and the result in shared memory. Lower
-// bound: a pixel reads 25 bytes and writes 21, so 640x480 takes an H100 (3.0 TB/s) 5 us; its 500 operations,
-// with those for the margin of the tile, take about as long.
+// A block computes a tile and keeps everything between the frames and the local error bars in shared memory; a
+// second kernel widens them. Lower bound: a pixel reads 25 bytes, writes 25, then reads 21 and writes 17 from
+// the L2 cache, so 640x480 takes an H100 (3.0 TB/s) 6 us; its 500 operations, with those for the margin of the
+// tile, take about as long.
 namespace parafield {
 namespace {
 
@@ -24,8 +25,8 @@ struct FlowBarsTile {
 template <bool Back>
 __global__ void __launch_bounds__(bars_threads)
     flow_bars_kernel(const __grid_constant__ FlowEvidence evidence,
-                     const __grid_constant__ FlowErrorModel model,
-                     const __grid_constant__ FlowErrorBars out) {
+                     const __grid_constant__ FlowErrorModel model, const __grid_constant__ FlowErrorBars out,
+                     const __grid_constant__ View<float> deviation) {
   begin_kernel();
   __shared__ FlowBarsTile<Back> tile;
   const BarsRegion region = BarsRegion::of_block(evidence.luma0.width, evidence.luma0.height);
@@ -98,26 +99,65 @@ __global__ void __launch_bounds__(bars_threads)
     float miss = 0;
     if constexpr (Back) miss = tile.miss.at(region, x, y);
     const FlowErrors errors = flow_errors(model, sums, u, v, miss, inside, evidence.valid(x, y) != 0);
-    if (out.covariance.xx) {
-      out.covariance.xx(x, y) = errors.xx;
-      out.covariance.xy(x, y) = errors.xy;
-      out.covariance.yy(x, y) = errors.yy;
-    }
-    if (out.outlier) out.outlier(x, y) = errors.outlier;
-    if (out.outlier3) out.outlier3(x, y) = errors.outlier3;
-    if (out.cause) out.cause(x, y) = std::uint8_t(errors.cause);
+    out.covariance.xx(x, y) = errors.xx;
+    out.covariance.xy(x, y) = errors.xy;
+    out.covariance.yy(x, y) = errors.yy;
+    out.outlier(x, y) = errors.outlier;
+    out.outlier3(x, y) = errors.outlier3;
+    out.cause(x, y) = std::uint8_t(errors.cause);
+    deviation(x, y) = errors.deviation;
+  });
+}
+
+__global__ void __launch_bounds__(bars_threads)
+    widen_bars_kernel(const __grid_constant__ View<const float> deviation,
+                      const __grid_constant__ FlowErrorModel model,
+                      const __grid_constant__ FlowErrorBars out) {
+  begin_kernel();
+  __shared__ struct {
+    BarsPlane<wide_reach> deviation;
+    BarsColumns<wide_reach> sum;
+  } tile;
+  const BarsRegion region = BarsRegion::of_block(deviation.width, deviation.height);
+  region.fill<wide_reach>([&](int i, int x, int y) { tile.deviation.value[i] = deviation(x, y); });
+  __syncthreads();
+  region.fill_columns<wide_reach>([&](int i, int x, int y) {
+    tile.sum.value[i] =
+        sum_of_9([&](int k) { return tile.deviation.at(region, x, y + wide_step * k - wide_reach); });
+  });
+  __syncthreads();
+  region.each_pixel([&](int x, int y) {
+    const float sum = sum_of_9([&](int k) { return tile.sum.at(region, x + wide_step * k - wide_reach, y); });
+    const FlowErrors errors = widened(model,
+                                      {out.covariance.xx(x, y), 0, out.covariance.yy(x, y), out.outlier(x, y),
+                                       out.outlier3(x, y), out.cause(x, y), 0},
+                                      sum);
+    out.covariance.xx(x, y) = errors.xx;
+    out.covariance.yy(x, y) = errors.yy;
+    out.outlier(x, y) = errors.outlier;
+    out.outlier3(x, y) = errors.outlier3;
+    out.cause(x, y) = std::uint8_t(errors.cause);
   });
 }
 
 }  // namespace
 
 template <class Backend>
-void flow_error_bars(Backend& cuda, const FlowEvidence& evidence, const FlowErrorModel& model,
-                     const FlowErrorBars& out) {
+void local_error_bars(Backend& cuda, const FlowEvidence& evidence, const FlowErrorModel& model,
+                      const FlowErrorBars& out, View<float> deviation) {
   cuda.launch(evidence.back.u ? flow_bars_kernel<true> : flow_bars_kernel<false>,
-              BarsRegion::blocks(evidence.luma0.size()), dim3(bars_threads), 0, evidence, model, out);
+              BarsRegion::blocks(evidence.luma0.size()), dim3(bars_threads), 0, evidence, model, out,
+              deviation);
 }
 
-PF_STEP(flow_error_bars<Cuda>);
+template <class Backend>
+void widen_error_bars(Backend& cuda, View<const float> deviation, const FlowErrorModel& model,
+                      const FlowErrorBars& out) {
+  cuda.launch(widen_bars_kernel, BarsRegion::blocks(deviation.size()), dim3(bars_threads), 0, deviation,
+              model, out);
+}
+
+PF_STEP(local_error_bars<Cuda>);
+PF_STEP(widen_error_bars<Cuda>);
 
 }  // namespace parafield

@@ -12,9 +12,11 @@ struct FlowErrorModel {
   float spread;    ///< covariance of the flow around the pixel
   float back;      ///< squared distance at which the flow back ends
   float outside;   ///< squared length of flow that leaves the frame
+  float wide;      ///< squared mean deviation in a wide window
   // The odds that the error is above 1 px, then above 3 px.
   struct Odds {
-    float trace;      ///< trace of the covariance, px^2
+    float trace;      ///< trace of the covariance without `wide`, px^2
+    float wide;       ///< as above, px^2
     float back4;      ///< mean of min(squared distance at which the flow back ends, 4 px^2)
     float back36;     ///< the same with 36 px^2
     float motion;     ///< length of the flow times the mean weighted residual, px^3

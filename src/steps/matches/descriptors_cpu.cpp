@@ -8,7 +8,7 @@
 namespace parafield {
 namespace {
 
-constexpr int directions = Descriptors::directions, margin = Descriptors::margin;
+constexpr int directions = Descriptors::directions, rows_margin = Descriptors::margin;
 constexpr int raw_ring = 8, pooled_ring = 16;  // rows; at least 2 * reach + 1
 using Channel = std::uint16_t;
 
@@ -142,8 +142,8 @@ void normalize_row(int y, Size size, const Rings& rings, const Descriptors& out)
   join_directions(bytes, rings.columns, width, reinterpret_cast<std::uint8_t*>(rings.words));
   const std::uint64_t* const words = rings.words;
   for (int phase = 0; phase < Descriptors::phases; ++phase) {
-    std::uint64_t* const part = out.at(phase - margin, y);
-    const int pixels = Descriptors::part(width), first = phase - margin;
+    std::uint64_t* const part = out.at(phase - rows_margin, y);
+    const int pixels = Descriptors::part(width), first = phase - rows_margin;
     for (int i = 0; i < pixels; ++i) part[i] = words[clamp(first + Descriptors::phases * i, 0, width - 1)];
   }
 }
@@ -173,10 +173,10 @@ void describe(Backend& cpu, const Pyramid* pyramids, int count, const Descriptor
       const View<const float> luma = pyramids[i].level[level];
       const Descriptors out = descriptors[i * pyramids[i].levels + level];
       cpu.bands(luma.height, [=](RowRange rows, void* scratch) { describe_band(luma, rows, scratch, out); });
-      cpu.rows(2 * margin, [=](int i) {
-        const int y = i < margin ? i - margin : luma.height + i - margin;
-        const std::uint64_t* const from = out.rows.row(margin + (i < margin ? 0 : luma.height - 1));
-        std::uint64_t* const to = out.rows.row(margin + y);
+      cpu.rows(2 * rows_margin, [=](int i) {
+        const int y = i < rows_margin ? i - rows_margin : luma.height + i - rows_margin;
+        const std::uint64_t* const from = out.rows.row(rows_margin + (i < rows_margin ? 0 : luma.height - 1));
+        std::uint64_t* const to = out.rows.row(rows_margin + y);
         for (int x = 0; x < out.rows.width; ++x) to[x] = from[x];
       });
     }

@@ -16,9 +16,10 @@
 namespace parafield {
 namespace {
 
-constexpr int tile_width = 32, tile_height = 16, block_threads = 256;
-constexpr int pool_width = tile_width + 2 * pool_reach, pool_height = tile_height + 2 * pool_reach;
-constexpr int energy_width = tile_width + 2 * energy_reach, energy_height = tile_height + 2 * energy_reach;
+constexpr int pooled_width = 32, pooled_height = 16, pooling_threads = 256;
+constexpr int pool_width = pooled_width + 2 * pool_reach, pool_height = pooled_height + 2 * pool_reach;
+constexpr int energy_width = pooled_width + 2 * energy_reach,
+              energy_height = pooled_height + 2 * energy_reach;
 constexpr int pairs = Descriptors::directions / 2;
 
 /// A level of a frame, and where its blocks and its intermediate pixels begin.
@@ -46,7 +47,7 @@ __device__ DescribedTile tile_of(const DescribedLevels& all) {
   while (level + 1 < all.levels && block >= all.level[frame][level + 1].first_block) ++level;
   const DescribedLevel of = all.level[frame][level];
   const int tile = block - of.first_block;
-  return {of, tile % of.columns * tile_width, tile / of.columns * tile_height};
+  return {of, tile % of.columns * pooled_width, tile / of.columns * pooled_height};
 }
 
 /// Values of a pixel in eight directions, two per word, for sums that stay below 2^16.
@@ -84,22 +85,22 @@ __device__ ChannelPairs directed_pairs(View<const float> luma, int x, int y) {
   return result;
 }
 
-__global__ void __launch_bounds__(block_threads)
+__global__ void __launch_bounds__(pooling_threads)
     pool_gradients_kernel(const __grid_constant__ DescribedLevels all) {
   begin_kernel();
-  __shared__ ChannelPairs raw[pool_height * pool_width], smoothed[tile_height * pool_width];
+  __shared__ ChannelPairs raw[pool_height * pool_width], smoothed[pooled_height * pool_width];
   const auto [level, x0, y0] = tile_of(all);
   const int width = level.luma.width, height = level.luma.height, thread = int(threadIdx.x);
-  for (int i = thread; i < pool_height * pool_width; i += block_threads)
+  for (int i = thread; i < pool_height * pool_width; i += pooling_threads)
     raw[i] = directed_pairs(level.luma, clamp(x0 - pool_reach + i % pool_width, 0, width - 1),
                             clamp(y0 - pool_reach + i / pool_width, 0, height - 1));
   __syncthreads();
-  for (int i = thread; i < tile_height * pool_width; i += block_threads)
+  for (int i = thread; i < pooled_height * pool_width; i += pooling_threads)
     smoothed[i] = pooled_pairs(raw + i, pool_width);
   __syncthreads();
   const DescriptorScratch scratch = all.scratch[blockIdx.z];
-  for (int i = thread; i < tile_height * tile_width; i += block_threads) {
-    const int column = i % tile_width, row = i / tile_width, x = x0 + column, y = y0 + row;
+  for (int i = thread; i < pooled_height * pooled_width; i += pooling_threads) {
+    const int column = i % pooled_width, row = i / pooled_width, x = x0 + column, y = y0 + row;
     if (x >= width || y >= height) continue;
     const ChannelPairs result = pooled_pairs(smoothed + row * pool_width + column, 1);
     int energy = 0;
@@ -135,24 +136,24 @@ __device__ float energy_around(const float* middle, int step) {
   return total;
 }
 
-__global__ void __launch_bounds__(block_threads)
+__global__ void __launch_bounds__(pooling_threads)
     normalize_kernel(const __grid_constant__ DescribedLevels all) {
   begin_kernel();
-  __shared__ float energy[energy_height * energy_width], summed[tile_height * energy_width];
-  __shared__ std::uint64_t words[tile_height][tile_width];
+  __shared__ float energy[energy_height * energy_width], summed[pooled_height * energy_width];
+  __shared__ std::uint64_t words[pooled_height][pooled_width];
   const auto [level, x0, y0] = tile_of(all);
   const int width = level.luma.width, height = level.luma.height, thread = int(threadIdx.x);
   const DescriptorScratch scratch = all.scratch[blockIdx.z];
   const auto pixel_at = [=, &level](int x, int y) { return level.first_pixel + (long long)y * width + x; };
-  for (int i = thread; i < energy_height * energy_width; i += block_threads)
+  for (int i = thread; i < energy_height * energy_width; i += pooling_threads)
     energy[i] = scratch.energy[pixel_at(clamp(x0 - energy_reach + i % energy_width, 0, width - 1),
                                         clamp(y0 - energy_reach + i / energy_width, 0, height - 1))];
   __syncthreads();
-  for (int i = thread; i < tile_height * energy_width; i += block_threads)
+  for (int i = thread; i < pooled_height * energy_width; i += pooling_threads)
     summed[i] = energy_around(energy + i + energy_reach * energy_width, energy_width);
   __syncthreads();
-  for (int i = thread; i < tile_height * tile_width; i += block_threads) {
-    const int column = i % tile_width, row = i / tile_width, x = x0 + column, y = y0 + row;
+  for (int i = thread; i < pooled_height * pooled_width; i += pooling_threads) {
+    const int column = i % pooled_width, row = i / pooled_width, x = x0 + column, y = y0 + row;
     if (x >= width || y >= height) continue;
     const float scale = normalization(energy_around(summed + row * energy_width + column + energy_reach, 1));
     const std::uint64_t word =
@@ -160,13 +161,13 @@ __global__ void __launch_bounds__(block_threads)
     *level.out.at(x, y) = words[row][column] = word;
   }
   constexpr int margin = Descriptors::margin;
-  const int columns = smaller(tile_width, width - x0), rows = smaller(tile_height, height - y0);
+  const int columns = smaller(pooled_width, width - x0), rows = smaller(pooled_height, height - y0);
   const int left = x0 == 0 ? -margin : 0, right = x0 + columns == width ? columns + margin : columns,
             top = y0 == 0 ? -margin : 0, bottom = y0 + rows == height ? rows + margin : rows;
   const int across = right - left, count = across * (bottom - top);
   if (count == rows * columns) return;
   __syncthreads();  // each block also writes the margin next to its tile
-  for (int i = thread; i < count; i += block_threads) {
+  for (int i = thread; i < count; i += pooling_threads) {
     const int row = top + i / across, column = left + i % across;
     *level.out.at(x0 + column, y0 + row) = words[clamp(row, 0, rows - 1)][clamp(column, 0, columns - 1)];
   }
@@ -186,13 +187,13 @@ void describe(Backend& cuda, const Pyramid* pyramids, int count, const Descripto
     blocks = 0;
     for (int level = 0; level < all.levels; ++level) {
       const View<const float> luma = pyramids[frame].level[level];
-      const auto columns = int(blocks_for(luma.width, tile_width));
+      const auto columns = int(blocks_for(luma.width, pooled_width));
       all.level[frame][level] = {luma, descriptors[frame * all.levels + level], pixels, blocks, columns};
       pixels += (long long)luma.width * luma.height;
-      blocks += columns * int(blocks_for(luma.height, tile_height));
+      blocks += columns * int(blocks_for(luma.height, pooled_height));
     }
   }
-  const dim3 grid(unsigned(blocks), 1, unsigned(count)), block(block_threads);
+  const dim3 grid(unsigned(blocks), 1, unsigned(count)), block(pooling_threads);
   cuda.launch(pool_gradients_kernel, grid, block, 0, all);
   cuda.hold_next_for_throughput();
   cuda.launch(normalize_kernel, grid, block, 0, all);

@@ -6,17 +6,17 @@
 namespace parafield {
 namespace {
 
-constexpr int rows = 4;
+constexpr int median_rows = 4;
 
 /// blockIdx.z: index of the image.
 template <int Side, int PixelsEach>
-__global__ void __launch_bounds__(32 * rows)
+__global__ void __launch_bounds__(32 * median_rows)
     median_kernel(View<const float> in0, View<const float> in1, View<float> out0, View<float> out1) {
   begin_kernel();
   using Part = WarpMedian<Side, PixelsEach>;
   const View<const float> from = blockIdx.z == 0 ? in0 : in1;
   const View<float> to = blockIdx.z == 0 ? out0 : out1;
-  const int x0 = int(blockIdx.x) * Part::width, y = int(blockIdx.y) * rows + int(threadIdx.y);
+  const int x0 = int(blockIdx.x) * Part::width, y = int(blockIdx.y) * median_rows + int(threadIdx.y);
   if (y >= to.height) return;
   Part::make(
       int(threadIdx.x),
@@ -37,8 +37,9 @@ template <int Side, int PixelsEach>
 void launch_median(Cuda& cuda, const View<float>* in, const View<float>* out, int count) {
   const int last = count - 1;
   const dim3 grid(blocks_for(in[0].width, WarpMedian<Side, PixelsEach>::width),
-                  blocks_for(in[0].height, rows), unsigned(count));
-  cuda.launch(median_kernel<Side, PixelsEach>, grid, dim3(32, rows), 0, in[0], in[last], out[0], out[last]);
+                  blocks_for(in[0].height, median_rows), unsigned(count));
+  cuda.launch(median_kernel<Side, PixelsEach>, grid, dim3(32, median_rows), 0, in[0], in[last], out[0],
+              out[last]);
 }
 
 }  // namespace

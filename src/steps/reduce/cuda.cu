@@ -8,7 +8,7 @@
 namespace parafield {
 namespace {
 
-constexpr int rows = 8;  // rows per block, one warp each
+constexpr int summed_rows = 8;  // rows per block, one warp each
 
 /// Sum of the values, added by the whole warp and returned by lane 0.
 template <class T>
@@ -21,10 +21,10 @@ __device__ double sum_of(const T* values, int count) {
   return lane;
 }
 
-__global__ void __launch_bounds__(sum_lanes* rows)
+__global__ void __launch_bounds__(sum_lanes* summed_rows)
     row_sums_kernel(View<const float> values, double* row_sums) {
   begin_kernel();
-  const int y = int(blockIdx.x) * rows + int(threadIdx.y);
+  const int y = int(blockIdx.x) * summed_rows + int(threadIdx.y);
   if (y >= values.height) return;  // true for whole warps only
   const double sum = sum_of(values.row(y), values.width);
   if (threadIdx.x == 0) row_sums[y] = sum;
@@ -40,8 +40,8 @@ __global__ void __launch_bounds__(sum_lanes) total_kernel(const double* row_sums
 
 template <class Backend>
 void sum(Backend& cuda, View<const float> values, View<double> row_sums, double* total) {
-  cuda.launch(row_sums_kernel, dim3(blocks_for(values.height, rows)), dim3(sum_lanes, rows), 0, values,
-              row_sums.data);
+  cuda.launch(row_sums_kernel, dim3(blocks_for(values.height, summed_rows)), dim3(sum_lanes, summed_rows), 0,
+              values, row_sums.data);
   cuda.launch(total_kernel, dim3(1), dim3(sum_lanes), 0, row_sums.data, values.height, total);
 }
 

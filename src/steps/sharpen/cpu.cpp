@@ -101,12 +101,12 @@ class Row {
 };
 
 /// Samples of a group of pixels.
-struct Samples {
+struct SharpSamples {
   Ints u[sharpen_samples], v[sharpen_samples], weight[sharpen_samples];
   int count = 0;
 };
 
-void take_samples(const Sharpening& s, int x, int y, Samples& samples) {
+void take_samples(const Sharpening& s, int x, int y, SharpSamples& samples) {
   float red[group], green[group], blue[group];
   {
     const Row own[] = {
@@ -179,7 +179,7 @@ void sharpen_row(const Sharpening& s, int y) {
     const int count = smaller(group, width - x);
     Ints median_u{}, median_v{};
     if (any_cell) {
-      Samples samples;
+      SharpSamples samples;
       take_samples(s, x, y, samples);
       median_u = weighted_median(samples.u, samples.weight, samples.count);
       median_v = weighted_median(samples.v, samples.weight, samples.count);

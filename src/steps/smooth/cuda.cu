@@ -17,8 +17,8 @@
 namespace parafield {
 namespace {
 
-constexpr int lanes = 32, each = 4, warps = 4, halo = 4;
-constexpr int tile_width = lanes * each - 2 * halo;
+constexpr int smooth_lanes = 32, each = 4, smooth_warps = 4, smooth_halo = 4;
+constexpr int smooth_width = smooth_lanes * each - 2 * smooth_halo;
 
 struct Four {
   float of[each];
@@ -45,14 +45,14 @@ __device__ Four four_of(const Sample* row, int x, int last, Scale scale, bool wh
 
 /// blockIdx.z: index of the frame. Rows: number of rows that a warp computes.
 template <int Radius, int Rows>
-__global__ void __launch_bounds__(lanes* warps)
+__global__ void __launch_bounds__(smooth_lanes* smooth_warps)
     smooth_kernel(Frame frame0, Frame frame1, Taps taps, View<float> out0, View<float> out1) {
-  static_assert(Radius <= halo);
+  static_assert(Radius <= smooth_halo);
   launch_next();
   const Frame frame = blockIdx.z == 0 ? frame0 : frame1;
   const View<float> out = blockIdx.z == 0 ? out0 : out1;
-  const int lane = int(threadIdx.x), x = int(blockIdx.x) * tile_width - halo + lane * each;
-  const int y0 = (int(blockIdx.y) * warps + int(threadIdx.y)) * Rows;
+  const int lane = int(threadIdx.x), x = int(blockIdx.x) * smooth_width - smooth_halo + lane * each;
+  const int y0 = (int(blockIdx.y) * smooth_warps + int(threadIdx.y)) * Rows;
   const int last = out.width - 1, bottom = out.height - 1;
   const bool inside = x >= 0 && x + each - 1 <= last;
   // If the width is a multiple of four, lanes beyond the border load the nearest four pixels as one vector
@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(lanes* warps)
         sum = fma(taps.weight[k], column[Radius + i - k] + column[Radius + i + k], sum);
       sums.of[i] = sum;
     }
-    if (lane == 0 || lane == lanes - 1 || x > last || y0 + row > bottom) continue;
+    if (lane == 0 || lane == smooth_lanes - 1 || x > last || y0 + row > bottom) continue;
     float* const to = out.row(y0 + row) + x;
     if (inside && stores_fours) {
       *reinterpret_cast<float4*>(to) = make_float4(sums.of[0], sums.of[1], sums.of[2], sums.of[3]);
@@ -156,9 +156,11 @@ void with_kernel(int radius, Size size, int count, Launch launch) {
     if constexpr (Radius == 0)
       launch(wide_kernel, grid(wide_width, wide_height), dim3(wide_width, wide_height));
     else if (few_rows)
-      launch(smooth_kernel<Radius, 2>, grid(tile_width, warps * 2), dim3(lanes, warps));
+      launch(smooth_kernel<Radius, 2>, grid(smooth_width, smooth_warps * 2),
+             dim3(smooth_lanes, smooth_warps));
     else
-      launch(smooth_kernel<Radius, 4>, grid(tile_width, warps * 4), dim3(lanes, warps));
+      launch(smooth_kernel<Radius, 4>, grid(smooth_width, smooth_warps * 4),
+             dim3(smooth_lanes, smooth_warps));
   });
 }
 

@@ -5,7 +5,7 @@
 namespace parafield {
 namespace {
 
-constexpr int chunk = 128;  // samples whose sums are kept together
+constexpr int surface_chunk = 128;  // samples whose sums are kept together
 
 /// Sums of a row of a window, and of its samples in the middle.
 struct RowsOfWindow {
@@ -50,12 +50,13 @@ void sample_disparities(Backend& cpu, View<const float> whole, View<const std::u
     const float* const d = whole.row(2 * j);
     const std::uint8_t* const kept = valid.row(2 * j);
     const std::uint32_t* const words = colors.row(2 * j);
+    const float* const certainty = samples.certainty.row(j);
     float *const to = samples.d.row(j), *const trust = samples.trust.row(j),
                  *const luma = samples.luma.row(j);
     const int count = samples.d.width;
     for (int i = 0; i < count; ++i) {
       to[i] = sampled_disparity(d[2 * i], to[i], kept[2 * i] != 0);
-      trust[i] = sample_trust(kept[2 * i] != 0);
+      trust[i] = sample_trust(kept[2 * i] != 0, certainty[i]);
     }
     for (int i = 0; i < count; ++i) luma[i] = luma_of(words[2 * i]);
   });
@@ -66,10 +67,11 @@ void fit_surfaces(Backend& cpu, const DisparitySamples& samples, const Surfaces&
   cpu.rows(surfaces.d.height, [=](int j) {
     constexpr int reach = fit_radius * fit_stride, side = 2 * fit_radius + 1;
     const int width = samples.d.width, height = samples.d.height;
-    const float *const own = samples.d.row(j), *const own_luma = samples.luma.row(j);
+    const float *const own = samples.d.row(j), *const own_luma = samples.luma.row(j),
+                *const certainty = samples.certainty.row(j);
     const int begin = smaller(reach, width), end = larger(width - reach, begin);
     const auto store = [&](int i, const WindowSums& sums, const MiddleSums& middle) {
-      const Surface fitted = fitted_surface(sums, middle, own[i]);
+      const Surface fitted = fitted_surface(sums, middle, own[i], certainty[i]);
       surfaces.d.row(j)[i] = fitted.d;
       surfaces.slope_x.row(j)[i] = fitted.slope_x;
       surfaces.slope_y.row(j)[i] = fitted.slope_y;
@@ -88,12 +90,12 @@ void fit_surfaces(Backend& cpu, const DisparitySamples& samples, const Surfaces&
     };
     for (int i = 0; i < begin; ++i) fit_near_border(i);
     for (int i = end; i < width; ++i) fit_near_border(i);
-    ChunkSums<chunk> sums;
+    ChunkSums<surface_chunk> sums;
     struct {
-      float one[chunk], x[chunk], y[chunk], d[chunk];
+      float one[surface_chunk], x[surface_chunk], y[surface_chunk], d[surface_chunk];
     } middle;
-    for (int i0 = begin; i0 < end; i0 += chunk) {
-      const int n = smaller(chunk, end - i0);
+    for (int i0 = begin; i0 < end; i0 += surface_chunk) {
+      const int n = smaller(surface_chunk, end - i0);
       const float *const center = own + i0, *const center_luma = own_luma + i0;
       for (int i = 0; i < n; ++i) {
         sums.set(i, {});
@@ -133,7 +135,7 @@ void fit_surfaces(Backend& cpu, const DisparitySamples& samples, const Surfaces&
                    *const slope_y = surfaces.slope_y.row(j) + i0;
       for (int i = 0; i < n; ++i) {
         const MiddleSums window{middle.one[i], middle.x[i], middle.y[i], middle.d[i]};
-        const Surface fitted = fitted_surface(sums.at(i), window, center[i]);
+        const Surface fitted = fitted_surface(sums.at(i), window, center[i], certainty[i0 + i]);
         to[i] = fitted.d, slope_x[i] = fitted.slope_x, slope_y[i] = fitted.slope_y;
       }
     }

@@ -10,7 +10,7 @@ void sample_disparities(Backend& cuda, View<const float> whole, View<const std::
   for_pixels(cuda, samples.d.size(), [=] __device__(int i, int j) {
     const bool is_valid = valid(2 * i, 2 * j) != 0;
     samples.d(i, j) = sampled_disparity(whole(2 * i, 2 * j), samples.d(i, j), is_valid);
-    samples.trust(i, j) = sample_trust(is_valid);
+    samples.trust(i, j) = sample_trust(is_valid, samples.certainty(i, j));
     samples.luma(i, j) = luma_of(colors(2 * i, 2 * j));
   });
 }
@@ -39,7 +39,7 @@ void fit_surfaces(Backend& cuda, const DisparitySamples& samples, const Surfaces
       sums.add(row, float(dy));
       middle.add(middle_row, float(dy));
     }
-    const Surface fitted = fitted_surface(sums, middle, center);
+    const Surface fitted = fitted_surface(sums, middle, center, samples.certainty(i, j));
     surfaces.d(i, j) = fitted.d;
     surfaces.slope_x(i, j) = fitted.slope_x;
     surfaces.slope_y(i, j) = fitted.slope_y;

@@ -14,6 +14,7 @@ PF_HD Size sampled(Size size) { return {(size.width + 1) / 2, (size.height + 1) 
 /// Samples that planes are fitted to.
 struct DisparitySamples {
   View<float> d, trust, luma;  // disparity, its weight, and luma of the image
+  View<float> certainty;       // how much more the adjacent disparities cost: see refine_labels
 };
 
 /// Planes around the samples: the disparity at the sample, and its slopes in px per px.
@@ -22,7 +23,8 @@ struct Surfaces {
 };
 
 /// Prepares samples. `samples.d` holds refined disparities, which are replaced by the whole ones where they
-/// are not valid or more than half a pixel away from these. `colors`: see mix.hpp.
+/// are not valid or more than half a pixel away from these. `samples.certainty` is read. `colors`: see
+/// mix.hpp.
 template <class Backend>
 void sample_disparities(Backend& backend, View<const float> whole, View<const std::uint8_t> valid,
                         View<const std::uint32_t> colors, const DisparitySamples& samples);
@@ -42,7 +44,9 @@ void take_surfaces(Backend& backend, View<const float> whole, View<const std::ui
 PF_HD float sampled_disparity(float whole, float fine, bool valid) {
   return (valid & (magnitude(fine - whole) <= 0.5f)) ? fine : whole;
 }
-PF_HD float sample_trust(bool valid) { return valid ? 1.0f : 0.05f; }
+PF_HD float sample_trust(bool valid, float certainty) {
+  return valid ? clamp(0.5f * certainty, 0.2f, 1.0f) : 0.05f;
+}
 PF_HD float luma_of(std::uint32_t color) {
   return float(int((color & 255) + 2 * (color >> 8 & 255) + (color >> 16 & 255))) * 0.25f;
 }
@@ -59,7 +63,8 @@ PF_HD float sample_weight(float difference, float luma, float trust, float step)
   const float similar = larger(fma(magnitude(luma), -1.0f / 30, 1.0f), 0.02f);
   return magnitude(difference) <= step ? trust * similar : 0.0f;
 }
-/// Weighted sums over the 3 x 3 samples in the middle of a window. On a curved surface, they are off the plane.
+/// Weighted sums over the 3 x 3 samples in the middle of a window. On a curved surface, they are off the
+/// plane.
 struct MiddleSums {
   float one = 0, x = 0, y = 0, d = 0;
 
@@ -68,7 +73,8 @@ struct MiddleSums {
     one += row.one, x += row.x, d += row.d;
     y = fma(row.one, dy, y);
   }
-  /// Mean distance of the samples from a plane that is fitted to the window. `center`: the center's disparity.
+  /// Mean distance of the samples from a plane that is fitted to the window. `center`: the center's
+  /// disparity.
   PF_HD float off(const Surface& plane, float center) const {
     const float rise = fma(plane.slope_x, x, plane.slope_y * y);
     return one > 0 ? (d - rise) / one - (plane.d - center) : 0.0f;
@@ -79,13 +85,15 @@ PF_HD float ramp(float value, float low, float high) {
   return clamp((value - low) * (1 / (high - low)), 0.0f, 1.0f);
 }
 /// The surface around a sample whose disparity is `center`: the plane of least squares, or that plane moved
-/// onto the samples in the middle if these are clearly off it, because planes flatten folds. The samples in
-/// the middle must have their share of the weights (9/49 of equal ones), unlike next to invalid pixels.
-PF_HD Surface fitted_surface(const WindowSums& sums, const MiddleSums& middle, float center) {
+/// onto the samples in the middle if these are clearly off it, because planes flatten folds. This needs
+/// texture, because without it small areas can be off by a whole label. The samples in the middle must have
+/// their share of the weights (9/49 of equal ones), unlike next to invalid pixels.
+PF_HD Surface fitted_surface(const WindowSums& sums, const MiddleSums& middle, float center,
+                             float certainty) {
   const Surface fitted = sums.fitted(center, 0.25f);
   const float off = middle.off(fitted, center);
-  const float share =
-      ramp(magnitude(off), 0.35f, 0.5f) * ramp(sums.one, 3, 6) * ramp(middle.one / sums.one, 0.12f, 0.16f);
+  const float share = ramp(magnitude(off), 0.2f, 0.35f) * ramp(certainty, 8, 12) * ramp(sums.one, 3, 6) *
+                      ramp(middle.one / sums.one, 0.12f, 0.16f);
   return {fma(share, off, fitted.d), fitted.slope_x * fit_unit, fitted.slope_y * fit_unit};
 }
 

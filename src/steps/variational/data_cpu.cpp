@@ -16,7 +16,7 @@ constexpr int ring_rows = ComparedFrames::most * rings_each * ring, smooth_rows 
 static_assert(row_count <= other_rows);
 
 /// Repeats the first and last values of a row in its margins.
-void extend(float* row, int width, int reach) {
+void extend_row(float* row, int width, int reach) {
   for (int i = 1; i <= reach; ++i) row[-i] = row[0], row[width - 1 + i] = row[width - 1];
 }
 
@@ -56,8 +56,8 @@ void compare_row(const Band& band, int y) {
       mean[x] = 0.5f * (a + b);
       difference[x] = b - a;
     }
-    extend(mean, width, 1);
-    extend(difference, width, 1);
+    extend_row(mean, width, 1);
+    extend_row(difference, width, 1);
   }
 }
 
@@ -73,13 +73,13 @@ void derive_row(const Band& band, int y) {
       along_x[x] = derivative_of_three(mean[x - 1], mean[x + 1]);
       along_y[x] = derivative_of_three(before[x], after[x]);
     }
-    extend(along_x, width, 2);
-    extend(along_y, width, 2);
+    extend_row(along_x, width, 2);
+    extend_row(along_y, width, 2);
   }
 }
 
 /// The rows two and one above a row, and one and two below it.
-struct RowsAround {
+struct FiveRows {
   const float *above2, *above, *here, *below, *below2;
 };
 
@@ -87,18 +87,18 @@ struct RowsAround {
 template <bool Five>
 void add_channel(const Band& band, int channel, int y) {
   const int width = band.width(), bottom = band.height() - 1;
-  const auto around = [&](auto row_at) -> RowsAround {
+  const auto around = [&](auto row_at) -> FiveRows {
     return {row_at(larger(y - 2, 0)), row_at(larger(y - 1, 0)), row_at(y), row_at(smaller(y + 1, bottom)),
             row_at(smaller(y + 2, bottom))};
   };
-  const RowsAround gx = around([&](int row) { return band.along_x(channel, row); });
-  const RowsAround gy = around([&](int row) { return band.along_y(channel, row); });
-  const RowsAround t = around([&](int row) { return band.difference(channel, row); });
+  const FiveRows gx = around([&](int row) { return band.along_x(channel, row); });
+  const FiveRows gy = around([&](int row) { return band.along_y(channel, row); });
+  const FiveRows t = around([&](int row) { return band.difference(channel, row); });
   const auto along = [](const float* row, int x) {
     return Five ? derivative_of_five(row[x - 2], row[x - 1], row[x + 1], row[x + 2])
                 : derivative_of_three(row[x - 1], row[x + 1]);
   };
-  const auto down = [](const RowsAround& rows, int x) {
+  const auto down = [](const FiveRows& rows, int x) {
     return Five ? derivative_of_five(rows.above2[x], rows.above[x], rows.below[x], rows.below2[x])
                 : derivative_of_three(rows.above[x], rows.below[x]);
   };
@@ -159,7 +159,7 @@ void smooth_row(const Band& band, int y) {
   for (int i = 0; i < planes; ++i) raw[i] = band.sum(i);
   weigh_row(band, y, raw);
   for (int i = 0; i < planes; ++i) {
-    extend(raw[i], width, 1);
+    extend_row(raw[i], width, 1);
     float* const to = band.smooth(i, y);
 #pragma GCC ivdep
     for (int x = 0; x < width; ++x) to[x] = smoothed_data(raw[i][x - 1], raw[i][x], raw[i][x + 1]);

@@ -6,7 +6,7 @@
 namespace parafield {
 namespace {
 
-constexpr int width = 32, height = 16, threads = 256;
+constexpr int data_width = 32, data_height = 16, data_threads = 256;
 const dim3 edge_block(32, 8);
 
 __global__ void weigh_edges_kernel(ComparedFrames frames, View<float> edge_x, View<float> edge_y) {
@@ -31,15 +31,16 @@ struct DataTile {
   static constexpr bool is_color = Channels > 1;
   static constexpr int weighed = is_color ? 1 : 0, derived = weighed + (is_color ? 2 : 1),
                        compared = derived + 1;  ///< px that each stage reaches beyond the tile
-  static constexpr int of_thread = ((width + 2 * weighed) * (height + 2 * weighed) + threads - 1) / threads;
+  static constexpr int of_thread =
+      ((data_width + 2 * weighed) * (data_height + 2 * weighed) + data_threads - 1) / data_threads;
   static constexpr int planes = 5;
 
   template <int Reach>
   struct Plane {
-    float value[height + 2 * Reach][width + 2 * Reach];
+    float value[data_height + 2 * Reach][data_width + 2 * Reach];
 
     __device__ float& at(int x, int y) {
-      return value[y - int(blockIdx.y) * height + Reach][x - int(blockIdx.x) * width + Reach];
+      return value[y - int(blockIdx.y) * data_height + Reach][x - int(blockIdx.x) * data_width + Reach];
     }
   };
   Plane<compared> mean, difference;
@@ -52,11 +53,12 @@ struct DataTile {
   /// each call.
   template <int Reach, class F>
   __device__ void each(F f) {
-    constexpr int columns = width + 2 * Reach, rows = height + 2 * Reach;
+    constexpr int columns = data_width + 2 * Reach, rows = data_height + 2 * Reach;
     PF_UNROLL
-    for (int i = 0; i < (columns * rows + threads - 1) / threads; ++i) {
-      const int k = int(threadIdx.x) + i * threads, x = int(blockIdx.x) * width - Reach + k % columns,
-                y = int(blockIdx.y) * height - Reach + k / columns;
+    for (int i = 0; i < (columns * rows + data_threads - 1) / data_threads; ++i) {
+      const int k = int(threadIdx.x) + i * data_threads,
+                x = int(blockIdx.x) * data_width - Reach + k % columns,
+                y = int(blockIdx.y) * data_height - Reach + k / columns;
       if (k < columns * rows && x >= 0 && x <= right && y >= 0 && y <= bottom) f(i, x, y);
     }
   }
@@ -141,7 +143,7 @@ struct DataTile {
 };
 
 template <int Channels>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(data_threads)
     compare_kernel(const __grid_constant__ ComparedFrames frames, FlowPlanes flow, FlowPlanes back,
                    const __grid_constant__ DataPlanes out) {
   begin_kernel();
@@ -170,8 +172,8 @@ template <class Backend>
 void compare_gradients(Backend& cuda, const ComparedFrames& frames, FlowPlanes flow, FlowPlanes back,
                        const DataPlanes& data) {
   cuda.launch(frames.channels == 1 ? compare_kernel<1> : compare_kernel<3>,
-              dim3(blocks_for(flow.u.width, width), blocks_for(flow.u.height, height)), dim3(threads), 0,
-              frames, flow, back, data);
+              dim3(blocks_for(flow.u.width, data_width), blocks_for(flow.u.height, data_height)),
+              dim3(data_threads), 0, frames, flow, back, data);
 }
 
 PF_STEP(weigh_edges<Cuda>);

@@ -151,7 +151,7 @@ void gather(const float* row, int first, int width, float* to) {
 }
 
 /// A band of rows with the rows around it, which one thread relaxes.
-struct Band {
+struct RelaxBand {
   RefinementPlanes planes;
   FlowPlanes from;
   int top;  ///< first row that is copied
@@ -273,7 +273,7 @@ struct Band {
 void relax_band(const RefinementPlanes& planes, FlowPlanes from, FlowPlanes start, int first, int count,
                 RowRange rows, float* scratch, FlowPlanes to) {
   const int height = from.u.height, steps = 2 * count;
-  const Band band{planes, from, larger(rows.begin - steps, 0), scratch};
+  const RelaxBand band{planes, from, larger(rows.begin - steps, 0), scratch};
   const int bottom = smaller(rows.end + steps, height);
   for (int i = 0; i < relaxed_pitch(from.u.width); ++i) scratch[i] = 0;
   for (int y = band.top; y < bottom; ++y) band.copy(y);

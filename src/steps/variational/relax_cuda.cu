@@ -6,7 +6,7 @@
 namespace parafield {
 namespace {
 
-constexpr int width = 32, height = 8;  // pixels of a block of weigh_kernel
+constexpr int weigh_width = 32, weigh_height = 8;  // pixels of a block of weigh_kernel
 
 /// The slope at a position between the middles of cells.
 __device__ float slope_at(View<const float> slope, const BetweenCells& at_x, const BetweenCells& at_y) {
@@ -18,7 +18,8 @@ __device__ float slope_at(View<const float> slope, const BetweenCells& at_x, con
 /// Weights of the edges of a block of pixels and of the pixels to its left and above, and their products with
 /// the slopes.
 struct Edges {
-  float weight[height + 1][width + 1], u[height + 1][width + 1], v[height + 1][width + 1];
+  float weight[weigh_height + 1][weigh_width + 1], u[weigh_height + 1][weigh_width + 1],
+      v[weigh_height + 1][weigh_width + 1];
 
   __device__ void set(int column, int row, float weighs, float slope_u, float slope_v) {
     weight[row][column] = weighs, u[row][column] = weighs * slope_u, v[row][column] = weighs * slope_v;
@@ -27,15 +28,16 @@ struct Edges {
 
 __device__ float squares(float a, float b) { return fma(a, a, b * b); }
 
-__global__ void __launch_bounds__(width* height)
+__global__ void __launch_bounds__(weigh_width* weigh_height)
     weigh_kernel(const __grid_constant__ RefinementPlanes planes, FlowPlanes flow, float smoothness) {
   begin_kernel();
   __shared__ Edges along, down;
   const int right_most = flow.u.width - 1, bottom = flow.u.height - 1;
-  const int x0 = int(blockIdx.x) * width - 1, y0 = int(blockIdx.y) * height - 1;
+  const int x0 = int(blockIdx.x) * weigh_width - 1, y0 = int(blockIdx.y) * weigh_height - 1;
   const SlopePlanes& slopes = planes.slopes;
-  for (int k = int(threadIdx.x); k < (width + 1) * (height + 1); k += width * height) {
-    const int column = k % (width + 1), row = k / (width + 1), x = x0 + column, y = y0 + row;
+  for (int k = int(threadIdx.x); k < (weigh_width + 1) * (weigh_height + 1);
+       k += weigh_width * weigh_height) {
+    const int column = k % (weigh_width + 1), row = k / (weigh_width + 1), x = x0 + column, y = y0 + row;
     if (x < 0 || y < 0 || x > right_most || y > bottom) {
       along.set(column, row, 0, 0, 0);
       down.set(column, row, 0, 0, 0);
@@ -58,8 +60,8 @@ __global__ void __launch_bounds__(width* height)
     down.set(column, row, planes.edge_y(x, y) * weight, down_u, down_v);
   }
   __syncthreads();
-  const int column = int(threadIdx.x) % width + 1, row = int(threadIdx.x) / width + 1, x = x0 + column,
-            y = y0 + row;
+  const int column = int(threadIdx.x) % weigh_width + 1, row = int(threadIdx.x) / weigh_width + 1,
+            x = x0 + column, y = y0 + row;
   if (x > right_most || y > bottom) return;
   const float around = (along.weight[row][column - 1] + along.weight[row][column]) +
                        (down.weight[row - 1][column] + down.weight[row][column]);
@@ -97,6 +99,12 @@ __device__ Pair load_pair(View<const float> plane, int x, int y) {
   const float* const row = plane.row(y);
   return {{x >= 0 && x < plane.width ? row[x] : 0.0f, x + 1 >= 0 && x + 1 < plane.width ? row[x + 1] : 0.0f}};
 }
+/// The same, at once, in a plane of the workspace, where rows begin at multiples of 8 bytes. x is even.
+__device__ Pair load_even_pair(View<const float> plane, int x, int y) {
+  if (x < 0 || x >= plane.width || y < 0 || y >= plane.height) return {{0, 0}};
+  const float2 both = *reinterpret_cast<const float2*>(plane.row(y) + x);
+  return {{both.x, x + 1 < plane.width ? both.y : 0.0f}};
+}
 
 /// Sweeps `first` to `first` + count - 1. `start`: flow to stay close to, or empty.
 __global__ void __launch_bounds__(32 * RelaxTile::warps, 1)
@@ -115,10 +123,10 @@ __global__ void __launch_bounds__(32 * RelaxTile::warps, 1)
   PF_UNROLL
   for (int r = 0; r < rows; ++r) {
     u[r] = load_pair(from.u, x, y + r), v[r] = load_pair(from.v, x, y + r);
-    const Pair xx = load_pair(planes.data.xx, x, y + r), xy = load_pair(planes.data.xy, x, y + r),
-               yy = load_pair(planes.data.yy, x, y + r), side_u = load_pair(planes.data.xt, x, y + r),
-               side_v = load_pair(planes.data.yt, x, y + r), weight_x = load_pair(planes.weight_x, x, y + r),
-               weight_y = load_pair(planes.weight_y, x, y + r);
+    const auto load = [=](View<const float> plane) { return load_even_pair(plane, x, y + r); };
+    const Pair xx = load(planes.data.xx), xy = load(planes.data.xy), yy = load(planes.data.yy),
+               side_u = load(planes.data.xt), side_v = load(planes.data.yt), weight_x = load(planes.weight_x),
+               weight_y = load(planes.weight_y);
     PF_UNROLL
     for (int c = 0; c < 2; ++c) {
       pixel[r][c] = {xx.value[c], xy.value[c], yy.value[c], side_u.value[c], side_v.value[c]};
@@ -127,7 +135,7 @@ __global__ void __launch_bounds__(32 * RelaxTile::warps, 1)
     }
     along[r][0] = __shfl_up_sync(~0u, weight_x.value[1], 1);
   }
-  const Pair above = load_pair(planes.weight_y, x, y - 1);
+  const Pair above = load_even_pair(planes.weight_y, x, y - 1);
   down[0][0] = above.value[0], down[0][1] = above.value[1];
   const auto share = [&](int c, bool is_first) {
     auto& shared = is_first ? ends.first : ends.last;
@@ -182,8 +190,9 @@ __global__ void __launch_bounds__(32 * RelaxTile::warps, 1)
 
 template <class Backend>
 void weigh_smoothness(Backend& cuda, const RefinementPlanes& planes, FlowPlanes flow, float smoothness) {
-  cuda.launch(weigh_kernel, dim3(blocks_for(flow.u.width, width), blocks_for(flow.u.height, height)),
-              dim3(width * height), 0, planes, flow, smoothness);
+  cuda.launch(weigh_kernel,
+              dim3(blocks_for(flow.u.width, weigh_width), blocks_for(flow.u.height, weigh_height)),
+              dim3(weigh_width * weigh_height), 0, planes, flow, smoothness);
 }
 
 template <class Backend>

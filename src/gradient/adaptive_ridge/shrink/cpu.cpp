@@ -45,7 +45,7 @@ void find_means(const Band& band, int y, int begin, int end) {
 #pragma GCC ivdep
   for (int x = begin; x < end; ++x) {
     const auto row = [=](int k) { return row_of_cells<Inside>(cells, x, y, k, likeness2); };
-    const Neighborhood mean =
+    const CellNeighborhood mean =
         neighborhood(total(row(-2), row(-1), row(0), row(1), row(2)), cells.u(x, y), cells.v(x, y));
     u[x] = mean.u, v[x] = mean.v, spread[x] = mean.spread;
   }
@@ -75,7 +75,7 @@ void spread_row(const Band& band, int cell_row) {
 struct SpreadRow {
   const float *u, *v, *spread, *luma;
 
-  PF_HD Neighborhood mean(int x) const { return {u[x], v[x], spread[x]}; }
+  PF_HD CellNeighborhood mean(int x) const { return {u[x], v[x], spread[x]}; }
 };
 
 /// Shrinks the flow of row y. The rows of cells around it must already be spread. `out_u` and `out_v` may be
@@ -95,7 +95,7 @@ void shrink_row(const Band& band, int y, float* out_u, float* out_v) {
   for (int x = 0; x < width; ++x) {
     const CellWeights weights =
         cell_weights(a.luma[x], b.luma[x], c.luma[x], d.luma[x], share_after(x), share_y, luma[x], likeness2);
-    const Neighborhood mean = interpolated(a.mean(x), b.mean(x), c.mean(x), d.mean(x), weights);
+    const CellNeighborhood mean = interpolated(a.mean(x), b.mean(x), c.mean(x), d.mean(x), weights);
     const Motion flow = shrunk(normal[x], mean, gain, right, bottom);
     out_u[x] = flow.u, out_v[x] = flow.v;
   }

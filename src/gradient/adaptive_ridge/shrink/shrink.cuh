@@ -58,7 +58,7 @@ struct CellMeans {
       };
       const NeighborSums all{joined(sums.weight), joined(sums.u), joined(sums.v), joined(sums.squares)};
       if (part == 0 && lane < together * lanes && first + lane / lanes < count) {
-        const Neighborhood mean = neighborhood(all, middle.u, middle.v);
+        const CellNeighborhood mean = neighborhood(all, middle.u, middle.v);
         mean_[row][column] = {mean.u, mean.v, mean.spread, 0};
       }
     }
@@ -72,8 +72,8 @@ struct CellMeans {
     return cell_weights(above[0], above[1], below[0], below[1], share_x, share_y, luma, likeness2);
   }
   /// The mean around the pixel.
-  __device__ Neighborhood mean_between(int row, int column, const CellWeights& weights) const {
-    const auto mean = [&](int y, int x) -> Neighborhood {
+  __device__ CellNeighborhood mean_between(int row, int column, const CellWeights& weights) const {
+    const auto mean = [&](int y, int x) -> CellNeighborhood {
       const Four& at = mean_[row + y][column + x];
       return {at.u, at.v, at.spread};
     };
@@ -114,7 +114,7 @@ __device__ void load_column(const ShrinkInput& in, int x, int y, RidgePixel (&pi
   }
 }
 
-__device__ inline Motion shrunk_toward(const Neighborhood& mean, const RidgePixel& pixel,
+__device__ inline Motion shrunk_toward(const CellNeighborhood& mean, const RidgePixel& pixel,
                                        const ShrinkInput& in) {
   return shrunk(pixel.sum, mean, in.p.gain, float(in.luma.width), float(in.luma.height));
 }

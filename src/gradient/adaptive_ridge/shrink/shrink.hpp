@@ -60,8 +60,9 @@ PF_HD CellWeights cell_weights(float a, float b, float c, float d, float share_x
   return {wa, wb, wc, wd, reciprocal((wa + wb) + (wc + wd))};
 }
 /// The mean around a pixel, interpolated from the four cells around it.
-PF_HD Neighborhood interpolated(const Neighborhood& a, const Neighborhood& b, const Neighborhood& c,
-                                const Neighborhood& d, const CellWeights& weight) {
+PF_HD CellNeighborhood interpolated(const CellNeighborhood& a, const CellNeighborhood& b,
+                                    const CellNeighborhood& c, const CellNeighborhood& d,
+                                    const CellWeights& weight) {
   const auto mean = [&](float ma, float mb, float mc, float md) {
     return fma(weight.a, ma, fma(weight.b, mb, fma(weight.c, mc, weight.d * md))) * weight.inverse;
   };
@@ -71,7 +72,8 @@ PF_HD Neighborhood interpolated(const Neighborhood& a, const Neighborhood& b, co
 /// The flow that minimizes the residual plus k times the squared distance to the mean, with k = gain *
 /// residual / spread, after Hoerl, Kennard and Baldwin. Where the system has no usable solution, the result
 /// is the mean. The flow is clamped to the level's size (right, bottom).
-PF_HD Motion shrunk(const NormalSums& sum, const Neighborhood& mean, float gain, float right, float bottom) {
+PF_HD Motion shrunk(const NormalSums& sum, const CellNeighborhood& mean, float gain, float right,
+                    float bottom) {
   constexpr float least_spread = 1e-4f, most_spread = 1e15f, least = 1e-6f, most_determinant = 1e30f;
   const float k = fma(gain, quotient(sum.residual, clamp(mean.spread, least_spread, most_spread)), least);
   const float a = sum.xx + k, b = sum.xy, c = sum.yy + k;

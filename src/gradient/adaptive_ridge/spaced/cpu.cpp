@@ -19,7 +19,7 @@ struct Rows {
 };
 static_assert(Rows::count <= RidgeRows::count);
 
-struct Band : CellBand {
+struct SpacedBand : CellBand {
   View<const float> frame, next;
 
   float* fine_flow(int which) const { return row(Rows::flow + which); }
@@ -32,7 +32,7 @@ struct Band : CellBand {
 };
 
 /// Warps row y of the next frame.
-void warp_frame(const Band& band, int y) {
+void warp_frame(const SpacedBand& band, int y) {
   float *const u = band.fine_flow(0), *const v = band.fine_flow(1);
   enlarge_row(band.flow.u, y, band.frame.width, u);
   enlarge_row(band.flow.v, y, band.frame.width, v);
@@ -40,7 +40,7 @@ void warp_frame(const Band& band, int y) {
 }
 
 /// Filters the columns around row y of the grid, over three rows.
-void filter_columns(const Band& band, int y) {
+void filter_columns(const SpacedBand& band, int y) {
   const int width = band.frame.width, middle = grid_spacing * y, above = larger(middle - 1, 0),
             below = smaller(middle + 1, band.frame.height - 1);
   const float prefilter = band.p.prefilter;
@@ -57,7 +57,7 @@ void filter_columns(const Band& band, int y) {
 }
 
 /// Computes the products of row y of the grid and their sums along the row.
-void product_row(const Band& band, int y) {
+void product_row(const SpacedBand& band, int y) {
   const int width = band.width();
   const TensorWeights p = band.p;
   const float *const u = band.flow.u.row(y), *const v = band.flow.v.row(y);
@@ -82,7 +82,7 @@ void product_row(const Band& band, int y) {
 }
 
 /// Computes the normal equations of row y of the grid and adds its solutions to the cells' sums.
-void solve_row(const Band& band, int y) {
+void solve_row(const SpacedBand& band, int y) {
   const int width = band.width(), above = larger(y - 1, 0), below = smaller(y + 1, band.height() - 1);
   const TensorWeights p = band.p;
   const float* sums[planes];
@@ -96,7 +96,7 @@ void solve_row(const Band& band, int y) {
   band.solve_sums(sums, y, 0, width);
 }
 
-void solve_rows(const Band& band, RowRange rows) {
+void solve_rows(const SpacedBand& band, RowRange rows) {
   const int height = band.height(), bottom = band.frame.height - 1;
   int multiplied = RowRange{rows.begin * cell_side, 0, rows.continues}.first_new(1, height);
   int warped = rows.continues ? grid_spacing * multiplied : larger(grid_spacing * multiplied - 1, 0);

@@ -10,15 +10,16 @@
 namespace parafield {
 namespace {
 
-constexpr int lanes = 32, rows = 8;
-static_assert(lanes % cell_side == 0);
+constexpr int steady_lanes = 32, steady_rows = 8;
+static_assert(steady_lanes % cell_side == 0);
 
 /// Each thread adds up a column of a cell, and eight neighboring lanes add up the cell.
-__global__ void __launch_bounds__(lanes* rows)
+__global__ void __launch_bounds__(steady_lanes* steady_rows)
     steady_sums_kernel(const __grid_constant__ TwoFlows flows, const __grid_constant__ SteadyCells cells) {
   begin_kernel();
   const int width = flows.of_pair.u.width, height = flows.of_pair.u.height;
-  const int x = int(blockIdx.x) * lanes + int(threadIdx.x), cell = int(blockIdx.y) * rows + int(threadIdx.y);
+  const int x = int(blockIdx.x) * steady_lanes + int(threadIdx.x),
+            cell = int(blockIdx.y) * steady_rows + int(threadIdx.y);
   const int top = cell * cell_side;
   SteadySums sum;
   PF_UNROLL
@@ -37,8 +38,9 @@ __global__ void __launch_bounds__(lanes* rows)
 template <class Backend>
 void mix_steady(Backend& cuda, const TwoFlows& flows, const SteadyCells& cells, FlowPlanes out) {
   const View<float> trust = cells.trust;
-  cuda.launch(steady_sums_kernel, dim3(blocks_for(out.u.width, lanes), blocks_for(trust.height, rows)),
-              dim3(lanes, rows), 0, flows, cells);
+  cuda.launch(steady_sums_kernel,
+              dim3(blocks_for(out.u.width, steady_lanes), blocks_for(trust.height, steady_rows)),
+              dim3(steady_lanes, steady_rows), 0, flows, cells);
   for_pixels(cuda, trust.size(),
              [=] __device__(int x, int y) { trust(x, y) = steady_trust(steady_sums_around(cells, x, y)); });
   for_pixels(cuda, out.u.size(),

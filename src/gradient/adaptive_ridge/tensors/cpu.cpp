@@ -11,10 +11,10 @@
 namespace parafield {
 namespace {
 
-constexpr int planes = Products::count;
+constexpr int tensor_planes = Products::count;
 constexpr int at_once = RidgeRows::at_once;  // rows that are solved together
 
-struct Band : CellBand {
+struct TensorBand : CellBand {
   WarpFrames frames;
 
   float* warped_row(int frame) const { return row(RidgeRows::warped + frame); }
@@ -56,7 +56,7 @@ void filter_along(const float* mean, const float* difference, int width, float p
 
 /// Warps row y of the frames and filters each instant's images along it.
 template <int Frames>
-void filter_row(const Band& band, int y) {
+void filter_row(const TensorBand& band, int y) {
   constexpr int instants = instants_of(Frames), middle = (Frames - 1) / 2;
   const int width = band.width();
   const float prefilter = band.p.prefilter;
@@ -109,14 +109,14 @@ void sum_along(const float* from, int width, const float (&window)[window_reach 
 
 /// Computes the products of row y and their sums along the row.
 template <int Frames>
-void product_row(const Band& band, int y) {
+void product_row(const TensorBand& band, int y) {
   constexpr int instants = instants_of(Frames);
   const int width = band.width(), above = larger(y - 1, 0), below = smaller(y + 1, band.height() - 1);
   const TensorWeights p = band.p;
   const float* const u = band.flow.u.row(y);
   const float* const v = band.flow.v.row(y);
-  float* out[planes];
-  for (int i = 0; i < planes; ++i) out[i] = band.product(i);
+  float* out[tensor_planes];
+  for (int i = 0; i < tensor_planes; ++i) out[i] = band.product(i);
   for (int i = 0; i < instants; ++i) {
     const float *const slope0 = band.filtered(i, 0, above), *const slope1 = band.filtered(i, 0, y),
                        *const slope2 = band.filtered(i, 0, below);
@@ -138,7 +138,7 @@ void product_row(const Band& band, int y) {
       out[5][x] = first ? part.tt : out[5][x] + part.tt;
     }
   }
-  for (int i = 0; i < planes; ++i) {
+  for (int i = 0; i < tensor_planes; ++i) {
     extend(out[i], width, window_reach);
     sum_along(out[i], width, p.window, band.along(i, y));
   }
@@ -148,17 +148,17 @@ void product_row(const Band& band, int y) {
 /// These rows read nearly the same sums along rows, so the sums are loaded once for all of them, one chunk of
 /// columns at a time.
 template <int Count>
-void solve_rows(const Band& band, int y) {
+void solve_rows(const TensorBand& band, int y) {
   constexpr int chunk = 64, reads = Count + 2 * window_reach;
   const int width = band.width(), bottom = band.height() - 1;
   const TensorWeights p = band.p;
-  const float* at[planes][reads];
-  for (int i = 0; i < planes; ++i)
+  const float* at[tensor_planes][reads];
+  for (int i = 0; i < tensor_planes; ++i)
     for (int k = 0; k < reads; ++k) at[i][k] = band.along(i, clamp(y + k - window_reach, 0, bottom));
   for (int begin = 0; begin < width; begin += chunk) {
     const int end = smaller(begin + chunk, width);
-    float sums[planes][Count][chunk];
-    for (int i = 0; i < planes; ++i) {
+    float sums[tensor_planes][Count][chunk];
+    for (int i = 0; i < tensor_planes; ++i) {
       const float* rows[reads];
       PF_UNROLL
       for (int k = 0; k < reads; ++k) rows[k] = at[i][k] + begin;
@@ -175,15 +175,15 @@ void solve_rows(const Band& band, int y) {
       }
     }
     for (int k = 0; k < Count; ++k) {
-      const float* const of_row[planes] = {sums[0][k], sums[1][k], sums[2][k],
-                                           sums[3][k], sums[4][k], sums[5][k]};
+      const float* const of_row[tensor_planes] = {sums[0][k], sums[1][k], sums[2][k],
+                                                  sums[3][k], sums[4][k], sums[5][k]};
       band.solve_sums(of_row, y + k, begin, end);
     }
   }
 }
 
 template <int Frames>
-void solve_cells(const Band& band, RowRange rows) {
+void solve_cells(const TensorBand& band, RowRange rows) {
   const int height = band.height();
   int multiplied = RowRange{rows.begin * cell_side, 0, rows.continues}.first_new(window_reach, height);
   int filtered = RowRange{multiplied, 0, rows.continues}.first_new(1, height);
@@ -205,9 +205,9 @@ void ridge_tensors(Backend& cpu, const WarpFrames& frames, StartingFlow start, c
                    const TensorOutput& out) {
   if (start.coarser.u) enlarge_flow(cpu, start.coarser, start.flow);
   cpu.few_rows(out.cells.u.height, 1, [=](RowRange rows, void* scratch) {
-    const Band band{{start.flow, frames.reference(), weights, out, ridge_pitch(start.flow.u.width),
-                     static_cast<float*>(scratch)},
-                    frames};
+    const TensorBand band{{start.flow, frames.reference(), weights, out, ridge_pitch(start.flow.u.width),
+                           static_cast<float*>(scratch)},
+                          frames};
     with_one_of<2, 3, 5>(frames.count, [&]<int Frames>() { solve_cells<Frames>(band, rows); });
   });
 }

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#include "core/cpu/backend.hpp"
+#include "steps/repetition/repetition.hpp"
+
+namespace parafield {
+namespace {
+
+constexpr int chunk = 64;  // blocks whose searches are kept together
+
+/// Searches of a chunk of blocks in one direction.
+struct ChunkSearch {
+  float last[chunk], most[chunk], most_before[chunk];
+  int period[chunk];
+  int sum[chunk], columns[chunk];  // of the window at the next shift
+
+  explicit ChunkSearch(int count) {
+    const PeriodSearch begin;
+    for (int i = 0; i < count; ++i) {
+      last[i] = begin.last, most[i] = begin.most, most_before[i] = begin.most_before;
+      period[i] = begin.period;
+    }
+  }
+  void add(int shift, int rows, int count) {
+#pragma GCC ivdep
+    for (int i = 0; i < count; ++i) {
+      PeriodSearch search{last[i], most[i], most_before[i], period[i]};
+      search.add(shift, period_mean(sum[i], rows, columns[i]));
+      last[i] = search.last, most[i] = search.most, most_before[i] = search.most_before;
+      period[i] = search.period;
+    }
+  }
+};
+
+/// Finds the periods of a row of blocks.
+void find_periods(const RepetitionInput& input, const RepeatedBlocks& blocks, int j, void* scratch) {
+  const int width = input.d.width, height = input.d.height, count = blocks.before.width;
+  const int y = block_center(j, height), most = input.most - input.least;
+  int* const sums = static_cast<int*>(scratch);  // of the differences of the columns before each one
+  std::int16_t* const columns = reinterpret_cast<std::int16_t*>(sums + width + 1);  // their differences
+  std::int16_t* const luma = columns + width;
+  int rows = 0;
+  for (int dy = -period_radius; dy <= period_radius; dy += 2) {
+    if (y + dy < 0 || y + dy >= height) continue;
+    const std::uint32_t* const colors = input.left_colors.row(y + dy);
+    std::int16_t* const row = luma + rows++ * width;
+    for (int x = 0; x < width; ++x) row[x] = std::int16_t(luma_code(colors[x]));
+  }
+  for (int i0 = 0; i0 < count; i0 += chunk) {
+    const int n = smaller(chunk, count - i0);
+    ChunkSearch before(n), after(n);
+    for (int shift = 1; shift <= most + 1; ++shift) {
+      // Columns that the windows of the chunk reach, in both directions.
+      const int first = larger(block_center(i0, width) - period_radius - shift, 0);
+      const int last = smaller(block_center(i0 + n - 1, width) + period_radius + 1, width - shift);
+      for (int x = first; x < last; ++x) columns[x] = 0;
+      for (int k = 0; k < rows; ++k) {
+        const std::int16_t *const a = luma + k * width, *const b = a + shift;
+#pragma GCC ivdep
+        for (int x = first; x < last; ++x) {
+          const std::int16_t difference = std::int16_t(a[x] - b[x]);
+          columns[x] = std::int16_t(columns[x] + (difference < 0 ? -difference : difference));
+        }
+      }
+      int sum = 0;
+      for (int x = first; x < last; ++x) sums[x] = sum, sum += columns[x];
+      if (last > first) sums[last] = sum;
+      const auto find_window = [&](ChunkSearch& search, int i, int from) {
+        const int begin = larger(from, 0), end = smaller(from + 2 * period_radius + 1, width - shift);
+        search.columns[i] = end - begin;
+        search.sum[i] = end > begin ? sums[end] - sums[begin] : 0;
+      };
+      for (int i = 0; i < n; ++i) {
+        const int from = block_center(i0 + i, width) - period_radius;
+        find_window(after, i, from);
+        find_window(before, i, from - shift);
+      }
+      after.add(shift, rows, n);
+      before.add(shift, rows, n);
+    }
+    for (int i = 0; i < n; ++i) {
+      blocks.before(i0 + i, j) = before.period[i];
+      blocks.after(i0 + i, j) = after.period[i];
+    }
+  }
+}
+
+/// Whether the disparities around pixel (x, y) match nearly as well if `shift` is added.
+bool is_repeated(const RepetitionInput& input, int x, int y, int shift) {
+  CostPair pair;
+  for (int dy = -pair_radius_y; dy <= pair_radius_y; dy += 2) {
+    if (y + dy < 0 || y + dy >= input.d.height) continue;
+    for (int at = larger(x - pair_radius_x, 0); at <= smaller(x + pair_radius_x, input.d.width - 1); ++at)
+      pair.add(input, at, y + dy, shift);
+  }
+  return pair.is_tie();
+}
+
+}  // namespace
+
+template <class Backend>
+void find_repetition(Backend& cpu, const RepetitionInput& input, const RepeatedBlocks& blocks) {
+  const RepetitionInput from = input;
+  const RepeatedBlocks to = blocks;
+  cpu.few_rows(to.repeated.height, 1, [=](RowRange range, void* scratch) {
+    for (int j = range.begin; j < range.end; ++j) {
+      find_periods(from, to, j, scratch);
+      const int y = block_center(j, from.d.height);
+      for (int i = 0; i < to.repeated.width; ++i) {
+        const int x = block_center(i, from.d.width);
+        bool repeated = false;
+        for (int k = 0; k < repeated_candidates && !repeated; ++k) {
+          const int shift = repeated_shift(k, to.before(i, j), to.after(i, j));
+          repeated = is_in_range(from, x, y, shift) && is_repeated(from, x, y, shift);
+        }
+        to.repeated(i, j) = repeated;
+      }
+    }
+  });
+}
+
+template <class Backend>
+void withhold_repeated(Backend& cpu, View<const std::uint8_t> repeated, View<std::uint8_t> valid,
+                       View<float> confidence) {
+  cpu.rows(repeated.height, [=](int j) {
+    for (int i = 0; i < repeated.width; ++i) {
+      if (!is_among_repeated(repeated, i, j)) continue;
+      for (int y = j * repeated_block; y < smaller((j + 1) * repeated_block, valid.height); ++y)
+        for (int x = i * repeated_block; x < smaller((i + 1) * repeated_block, valid.width); ++x)
+          valid(x, y) = 0, confidence(x, y) = 0;
+    }
+  });
+}
+
+PF_STEP(find_repetition<Cpu>);
+PF_STEP(withhold_repeated<Cpu>);
+
+}  // namespace parafield
