@@ -119,9 +119,9 @@ void add_frames(Json& json, const FramesFindings& findings, const std::string& w
   if (cuts > 0) json["cuts"] = findings.cuts;
   if (cuts > 0 && !quiet)
     note(fmt::format(
-        "{} {}{}: the frames show different scenes ({}), so the result is not reliable", what,
+        "{} {}{}: the frames show different scenes (a cut), so the result{} not reliable", what,
         fmt::join(findings.cuts.begin(), findings.cuts.begin() + int(std::min(cuts, most_named)), ", "),
-        cuts > most_named ? " and others" : "", cuts == 1 ? "a cut" : fmt::format("{} cuts", cuts)));
+        cuts > most_named ? " and others" : "", cuts == 1 ? " is" : "s are"));
   if (findings.without_texture == 0) return;
   json["without_texture"] = findings.without_texture;
   if (!quiet)

@@ -114,13 +114,13 @@ Sorted without_one_end(Sorted all, bool lowest) {
 }
 
 /// The usual range of values from `low` to `high`; {0, 0} if there is none.
-ValueRange usual_range(int bytes, float low, float high) {
+ValueRange usual_range(int bytes, float low, float middle, float high) {
   if (bytes == 1) return {0, 255};
   if (bytes == 2) return {0, *std::ranges::find_if(of_bits, [&](float white) { return high <= white; })};
-  // Resampling and sharpening exceed a range by less than half of it.
-  if (low >= -1.5f && high <= 1.5f) return {low < -0.5f ? -1.0f : 0.0f, 1};
+  // Resampling and sharpening exceed a range by less than half of it, and not with most values.
+  if (low >= -1.5f && high <= 1.5f) return {low < -0.5f || middle < 0 ? -1.0f : 0.0f, 1};
   for (const float white : of_bits)
-    if (low >= -white / 2 && high <= white * 1.5f) return {0, white};
+    if (middle >= 0 && low >= -white / 2 && high <= white * 1.5f) return {0, white};
   return {};
 }
 
@@ -202,7 +202,7 @@ ValueFindings find_values(std::span<const Frame> frames, RangeUse use) {
   const float low = all.low(), high = all.high();
   found.bulk = {low, high};
   if (bytes > 1) found.noise = noise_of(taken.deviations);
-  const ValueRange usual = usual_range(bytes, low, high);
+  const ValueRange usual = usual_range(bytes, low, all.values[all.values.size() / 2], high);
   const bool keeps = bytes == 1 && all.span() < double(least_span);
   const double quiet_width = use == RangeUse::detection ? found.noise * 255.0 / most_noise : 0;
   const ValueRange own = stretched(bytes, low, high, quiet_width);

@@ -3,6 +3,7 @@
 #include <netcdf.h>
 #include <netcdf_mem.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -41,7 +42,8 @@ struct Netcdf {
   int (*get_printer)(std::int64_t, void** function, void** data) = nullptr;
   int (*set_printer)(std::int64_t, void* function, void* data) = nullptr;
 
-  std::string why(int status) const { return nc_strerror(status); }
+  /// The reason for a status. Reading beyond the end of a file in memory is reported as a lack of permission.
+  std::string why(int status) const { return status == EPERM ? "it ends too early" : nc_strerror(status); }
 };
 
 const Netcdf& netcdf();

@@ -16,6 +16,16 @@ bool is_interlaced(const AVFrame& picture) {
 
 }  // namespace
 
+bool mark_progressive(AVFrame& picture) {
+  const bool was_interlaced = is_interlaced(picture);
+#ifdef AV_FRAME_FLAG_INTERLACED
+  picture.flags &= ~AV_FRAME_FLAG_INTERLACED;
+#else
+  picture.interlaced_frame = 0;
+#endif
+  return was_interlaced;
+}
+
 bool Deinterlacer::fits(const AVFrame& picture) const {
   return picture.width == width_ && picture.height == height_ && picture.format == format_;
 }

@@ -4,6 +4,9 @@
 
 namespace parafield::video {
 
+/// Marks a picture as not interlaced. Returns whether it was.
+bool mark_progressive(AVFrame& picture);
+
 /// Turns interlaced pictures, whose even and odd rows are of different times, into pictures of one time, as
 /// many as there were: FFmpeg's filter bwdif. Other pictures stay as they are.
 class Deinterlacer {

@@ -83,9 +83,11 @@ Demuxer::Demuxer(const std::string& input, std::unique_ptr<io::ByteStream> bytes
   if (url.starts_with("file:")) file_ = input;
   // FFmpeg frees the context on failure.
   const int failed = avformat_open_input(&context, url.c_str(), format, nullptr);
-  if (failed == AVERROR_INVALIDDATA) {
+  if (failed == AVERROR_INVALIDDATA || failed == AVERROR_EOF) {
     const std::string missing = missing_part(file_);
-    io::fail_format(missing.empty() ? "no video or picture that is known, or damaged at its start" : missing);
+    if (failed == AVERROR_INVALIDDATA || !missing.empty())
+      io::fail_format(missing.empty() ? "no video or picture that is known, or damaged at its start"
+                                      : missing);
   }
   if (failed < 0) fail(code_of(failed), "cannot be read: ", av_reason(failed));
   context_.reset(context);
@@ -96,6 +98,8 @@ Demuxer::Demuxer(const std::string& input, std::unique_ptr<io::ByteStream> bytes
 
 void Demuxer::choose_stream() {
   stream_ = av_find_best_stream(context_.get(), AVMEDIA_TYPE_VIDEO, -1, -1, &codec_, 0);
+  if (stream_ < 0)
+    if (const std::string missing = missing_part(file_); !missing.empty()) io::fail_format(missing);
   if (stream_ == AVERROR_DECODER_NOT_FOUND)
     fail(ErrorCode::unsupported, "this FFmpeg lacks the decoder of the video");
   if (stream_ < 0) io::fail_format("holds no video");

@@ -28,6 +28,10 @@ int thread_types(AVCodecID codec) {
   return parallel ? FF_THREAD_FRAME | FF_THREAD_SLICE : FF_THREAD_SLICE;
 }
 
+/// Single fields are solved as frames.
+static const std::string note_on_fields =
+    "it is interlaced, and each of its fields is read as a frame of half the height";
+
 class FfmpegSource : public Source {
  public:
   FfmpegSource(const std::string& input, std::unique_ptr<io::ByteStream> bytes,
@@ -49,7 +53,8 @@ class FfmpegSource : public Source {
       if (goes_on) restart();
       fail(problem_code_, problem);
     }
-    if (!deinterlacer_.note().empty() && !std::exchange(noted_, true)) notes.push_back(deinterlacer_.note());
+    const std::string& on_fields = has_fields_ ? note_on_fields : deinterlacer_.note();
+    if (!on_fields.empty() && !std::exchange(noted_, true)) notes.push_back(on_fields);
     const double time = next_time();
     frame.skipped = std::exchange(skips_, false) ? frames_before(time) : 0;
     if (frame.skipped == 0) note_gap(time);
@@ -87,6 +92,8 @@ class FfmpegSource : public Source {
       if (ended_) return false;
       ended_ = !receive() || !is_sound(*picture_);
       if (!ended_) {
+        // Interlaced HEVC has one field per picture, which FFmpeg does not weave into frames.
+        if (decoder_->codec_id == AV_CODEC_ID_HEVC && mark_progressive(*picture_)) has_fields_ = true;
         deinterlacer_.push(*picture_);
       } else {
         av_frame_unref(picture_.get());
@@ -244,6 +251,7 @@ class FfmpegSource : public Source {
   double last_time_ = 0;
   bool draining_ = false, ended_ = false, file_ended_ = false, noted_ = false;
   bool cut_off_ = false;       // the rest of the file is missing or cannot be read
+  bool has_fields_ = false;    // pictures are single fields
   bool skips_ = false;         // after damaged data, if the source goes on
   bool has_gap_ = false;       // a gap in the times has been noted
   std::string problem_;        // thrown after the pictures before it have been returned

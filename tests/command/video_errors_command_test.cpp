@@ -122,6 +122,12 @@ TEST_F(VideoErrors, WhatCameBeforeAnErrorIsKept) {
   fails(pattern(), {"frame 4", "80x48", "64x48"}, 2);
 }
 
+TEST_F(VideoErrors, PicturesOneByOneAreNoVideo) {
+  expect_failure(1,
+                 video({path("scene/frame0000.png"), path("scene/frame0001.png")}, {"--flow-dir", path("x")}),
+                 {"each of the 2 pictures is taken for a video of its own", "'frame*.png'"});
+}
+
 TEST_F(VideoErrors, AFullDiskKeepsWhatIsWritten) {
   // A limit of the size of files stands for a full disk.
   const std::string input = film("film.y4m", 40);

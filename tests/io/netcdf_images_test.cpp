@@ -48,6 +48,17 @@ TEST_F(NetCdf, SequencesAndImages) {
   }
 }
 
+TEST_F(NetCdf, AFileThatEndsTooEarlyIsNamed) {
+  auto bytes = file(two_images, {{"image", {0, 1, 2}, float_type, counted(24)}});
+  const std::size_t whole = bytes.size();
+  for (const std::size_t end : {whole - 1, whole - 49}) {
+    bytes.resize(end);
+    const std::string said = error(saved(bytes));
+    EXPECT_TRUE(said.ends_with("it ends too early")) << said;
+    EXPECT_NE(said.find(end == whole - 1 ? "frame 2" : "frame 1"), std::string::npos) << said;
+  }
+}
+
 TEST_F(NetCdf, PackedAndMissingValues) {
   const std::vector<Dimension> plane = {{"y", 3}, {"x", 3}};
   const Variable packed{"CMI",

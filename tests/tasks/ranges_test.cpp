@@ -54,6 +54,9 @@ TEST(ValueRange, OfFloatsIsAUsualOneOrTheirOwn) {
   EXPECT_EQ(found_in(F32{0, 1023}), (ValueRange{0, 1023}));
   EXPECT_EQ(found_in(F32{0, 65535}), (ValueRange{0, 65535}));
   EXPECT_EQ(found_in(F32{-500, 20}), (ValueRange{0, 1023}));
+  EXPECT_EQ(found_in(F32{-0.4f, -0.4f, -0.4f, 0.3f, 0.3f}), (ValueRange{-1, 1})) << "most are negative";
+  EXPECT_EQ(found_in(F32{-16000, -16000, -16000, 8000, 8000}), (ValueRange{-22000, 14000}))
+      << "most are negative";
   EXPECT_EQ(found_in(F32{-1e6f, 1e6f}), (ValueRange{-1.5e6f, 1.5e6f}));
   EXPECT_EQ(found_in(F32{0, 0}), (ValueRange{0, 1}));
   EXPECT_EQ(found_in(F32{nan, 0.5f, infinite, -infinite}), (ValueRange{0, 1}));

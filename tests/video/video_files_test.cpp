@@ -279,6 +279,24 @@ TEST(VideoFiles, InterlacedOnesAreDeinterlaced) {
   EXPECT_TRUE(video.notes[0].ends_with("it is interlaced; its rows are read as they are stored"));
 }
 
+TEST(VideoFiles, FieldsOfHevcAreFrames) {
+  NEEDS_FFMPEG_PROGRAM();
+  const Folder folder;
+  write_video(folder / "a.mkv", scene_frames({160, 120}, 8, false), {.codec = "ffv1"});
+  if (!ffmpeg("-i " + (folder / "a.mkv").string() +
+              " -pix_fmt yuv420p -c:v libx265 -x265-params interlace=tff:lossless=1:log-level=none " +
+              (folder / "b.mkv").string()))
+    GTEST_SKIP() << "ffmpeg has no libx265";
+  const Video whole = read_video(folder / "a.mkv", {.gray = true}),
+              fields = read_video(folder / "b.mkv", {.gray = true});
+  ASSERT_EQ(fields.notes.size(), 1u) << fields.error;
+  EXPECT_NE(fields.notes[0].find("each of its fields is read as a frame"), std::string::npos);
+  ASSERT_EQ(fields.frames.size(), whole.frames.size());
+  for (std::size_t i = 0; i < whole.frames.size(); ++i)
+    EXPECT_NEAR(combing(fields.frames[i].frame), combing(whole.frames[i].frame), 0.5)
+        << "it is not deinterlaced";
+}
+
 TEST(VideoFiles, MemoryIsUsedAgain) {
   NEEDS_FFMPEG();
   const Folder folder;

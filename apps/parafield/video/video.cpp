@@ -177,6 +177,12 @@ void run(const VideoCommandOptions& options) {
     report.text +=
         fmt::format("{} frames in {:.2f} s, {:.1f} a second\n", frames, seconds, double(frames) / seconds);
   options.print(report, options.output == "-");
+  if (failed > 1 && failed == int(jobs.size()) && are_pictures(options.inputs))
+    throw Error(
+        ErrorCode::format,
+        fmt::format("INPUT: each of the {} pictures is taken for a video of its own; name their folder, a "
+                    "pattern (frame%04d.png) or a name with wildcards in quotes ('frame*.png')",
+                    failed));
   std::string names;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (!errors[i]) continue;
