@@ -7,7 +7,7 @@
 namespace parafield {
 namespace {
 
-constexpr unsigned warp = 0xffffffffu;
+constexpr unsigned repetition_warp = 0xffffffffu;
 constexpr int shifts_at_once = 256;
 
 __global__ void __launch_bounds__(32)
@@ -56,9 +56,9 @@ __global__ void __launch_bounds__(32)
       if (to_x >= 0 && to_x < width && to_y >= 0 && to_y < height) pair.add(input, to_x, to_y, shift);
     }
     for (int step = 16; step > 0; step /= 2) {
-      pair.count += __shfl_xor_sync(warp, pair.count, step);
-      pair.sum += __shfl_xor_sync(warp, pair.sum, step);
-      pair.squares += __shfl_xor_sync(warp, pair.squares, step);
+      pair.count += __shfl_xor_sync(repetition_warp, pair.count, step);
+      pair.sum += __shfl_xor_sync(repetition_warp, pair.sum, step);
+      pair.squares += __shfl_xor_sync(repetition_warp, pair.squares, step);
     }
     repeated = pair.is_tie();
   }
