@@ -5,13 +5,13 @@
 namespace parafield {
 namespace {
 
-constexpr int blocks_at_once = 64;  // blocks whose searches are kept together
+constexpr int repetition_chunk = 64;  // blocks whose searches are kept together
 
 /// Searches of a chunk of blocks in one direction.
 struct ChunkSearch {
-  float last[blocks_at_once], most[blocks_at_once], most_before[blocks_at_once];
-  int period[blocks_at_once];
-  int sum[blocks_at_once], columns[blocks_at_once];  // of the window at the next shift
+  float last[repetition_chunk], most[repetition_chunk], most_before[repetition_chunk];
+  int period[repetition_chunk];
+  int sum[repetition_chunk], columns[repetition_chunk];  // of the window at the next shift
 
   explicit ChunkSearch(int count) {
     const PeriodSearch begin;
@@ -45,8 +45,8 @@ void find_periods(const RepetitionInput& input, const RepeatedBlocks& blocks, in
     std::int16_t* const row = luma + rows++ * width;
     for (int x = 0; x < width; ++x) row[x] = std::int16_t(luma_code(colors[x]));
   }
-  for (int i0 = 0; i0 < count; i0 += blocks_at_once) {
-    const int n = smaller(blocks_at_once, count - i0);
+  for (int i0 = 0; i0 < count; i0 += repetition_chunk) {
+    const int n = smaller(repetition_chunk, count - i0);
     ChunkSearch before(n), after(n);
     for (int shift = 1; shift <= most + 1; ++shift) {
       // Columns that the windows of the chunk reach, in both directions.
