@@ -91,7 +91,7 @@ TEST_F(CloudsCommand, HeightsAndMotionAreThoseOfTheScene) {
 
 TEST_F(CloudsCommand, SmoothingLowersTheErrorOfHeights) {
   if (tests_sanitized_command()) GTEST_SKIP() << takes_minutes;
-  render_pairs(4);
+  render_pairs(4, "320x240", 3);
   const auto error = [&](const std::string& smoothing) {
     run_well(join(join({"clouds"}, lefts(4)),
                   join({"--stereo"}, join(rights(4), {"--height", path("h%d.npy"), "--disparities", "16",

@@ -123,7 +123,7 @@ TEST_F(VideoErrors, WhatCameBeforeAnErrorIsKept) {
 }
 
 TEST_F(VideoErrors, PicturesOneByOneAreNoVideo) {
-  expect_failure(1,
+  expect_failure(2,
                  video({path("scene/frame0000.png"), path("scene/frame0001.png")}, {"--flow-dir", path("x")}),
                  {"each of the 2 pictures is taken for a video of its own", "'frame*.png'"});
 }

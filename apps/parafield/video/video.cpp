@@ -140,6 +140,15 @@ void run(const VideoCommandOptions& options) {
   const WhileWriting whole;
   const std::vector<VideoTarget> targets = targets_of(options);
   check_targets(options, targets);
+  const auto is_single_picture = [](const std::string& file) {
+    return has_one_of(file, {".png", ".jpg", ".jpeg", ".bmp", ".webp", ".pgm", ".ppm", ".pfm"}) &&
+           std::filesystem::is_regular_file(file);
+  };
+  if (options.inputs.size() > 1 && std::ranges::all_of(options.inputs, is_single_picture))
+    throw UsageError(
+        fmt::format("INPUT: each of the {} pictures is taken for a video of its own; name their folder, a "
+                    "pattern (frame%04d.png) or a name with wildcards in quotes ('frame*.png')",
+                    options.inputs.size()));
 
   const int at_once = jobs_of(options, device), cores = int(std::thread::hardware_concurrency());
   const int threads =
@@ -177,12 +186,6 @@ void run(const VideoCommandOptions& options) {
     report.text +=
         fmt::format("{} frames in {:.2f} s, {:.1f} a second\n", frames, seconds, double(frames) / seconds);
   options.print(report, options.output == "-");
-  if (failed > 1 && failed == int(jobs.size()) && are_pictures(options.inputs))
-    throw Error(
-        ErrorCode::format,
-        fmt::format("INPUT: each of the {} pictures is taken for a video of its own; name their folder, a "
-                    "pattern (frame%04d.png) or a name with wildcards in quotes ('frame*.png')",
-                    failed));
   std::string names;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (!errors[i]) continue;

@@ -60,14 +60,8 @@ std::array<Preset<Method>, 3> presets(const Method&) {
 template <LabelMethod Method>
 requires Method::learns std::array < Preset<Method>,
 2 > presets(const Method&) {
-  Method accurate;
-  std::string_view help = "Same parameters: no better ones are known.";
-  if constexpr (requires { accurate.order; }) {
-    accurate.sweeps = 20;
-    accurate.order = SiteOrder::colored;
-    help = "More sweeps, with neighbors taking turns.";
-  }
-  return {{{"default", Method{}, "Best for most scenes."}, {"accurate", accurate, help}}};
+  return {{{"default", Method{}, "Best for most scenes."},
+           {"accurate", Method{}, "Same parameters: no better ones are known."}}};
 }
 
 /// Presets for disparities and displacements, except by belief propagation.
@@ -116,7 +110,6 @@ inline std::array<Preset<BeliefPropagation<StereoEnergy>>, 4> presets(
   fast.finest_iterations = 0;
   fast.energy.checks.right_view = RightView::projected;
   fast.energy.checks.color_median = 0;
-  accurate.energy.smoothness.beta = 0.65f;
   accurate.iterations = accurate.finest_iterations = 6;
   accurate.surfaces.slant = Slant::all;
   accurate.precision = Precision::exact;
