@@ -83,15 +83,15 @@ inline std::vector<Size> match_levels(Size size, int most) {
   return sizes;
 }
 
-struct Flow {
+struct WholeFlow {
   int u = 0, v = 0;
-  bool operator==(const Flow&) const = default;
+  bool operator==(const WholeFlow&) const = default;
 };
 
 /// Matches of all seeds of a level, row by row.
 struct SeedFlows {
   int columns = 0, rows = 0;
-  std::vector<Flow> flows;
+  std::vector<WholeFlow> flows;
 };
 
 class PatchMatch {
@@ -122,7 +122,7 @@ class PatchMatch {
 
   /// Cost of a match of (x, y) of one image with (x + u, y + v) of another; nothing outside.
   static std::optional<int> cost(const DescribedImage& from, const DescribedImage& to, int x, int y,
-                                 Flow flow) {
+                                 WholeFlow flow) {
     const int end_x = x + flow.u, end_y = y + flow.v;
     if (end_x < 0 || end_y < 0 || end_x >= to.size.width || end_y >= to.size.height) return {};
     int sum = 0;
@@ -145,13 +145,13 @@ class PatchMatch {
     return a;
   }
   /// Two whole numbers below their limits.
-  static Flow random(int seed, std::uint32_t key, int columns, int rows) {
+  static WholeFlow random(int seed, std::uint32_t key, int columns, int rows) {
     const std::uint32_t a = hash(hash(std::uint32_t(seed)) ^ key), b = hash(a + 0x9e3779b9);
     return {int(double(a) / 4294967296.0 * columns), int(double(b) / 4294967296.0 * rows)};
   }
 
   /// The better of a seed's match and another.
-  void consider(int x, int y, Flow other, Flow& best, std::optional<int>& least) const {
+  void consider(int x, int y, WholeFlow other, WholeFlow& best, std::optional<int>& least) const {
     const auto found = cost(frame0_[std::size_t(level_)], frame1_[std::size_t(level_)], x, y, other);
     if (!found || (least && *found >= *least)) return;
     best = other;
@@ -174,11 +174,11 @@ class PatchMatch {
     const int seeds = seed_count(size().width, stride_) * seed_count(size().height, stride_);
     const auto starts = std::uint32_t(std::clamp(131072 / seeds, 64, 512));
     return for_each_seed([&](int seed, int, int, int x, int y) {
-      Flow best;
+      WholeFlow best;
       std::optional<int> least;
       consider(x, y, best, best, least);
       for (std::uint32_t k = 0; k < starts; ++k) {
-        const Flow place = random(seed, 0x80000000 + k, size().width, size().height);
+        const WholeFlow place = random(seed, 0x80000000 + k, size().width, size().height);
         consider(x, y, {place.u - x, place.v - y}, best, least);
       }
       return best;
@@ -189,8 +189,8 @@ class PatchMatch {
     return for_each_seed([&](int, int, int, int x, int y) {
       const int column = std::min(x / 2 / stride_, coarse.columns - 1),
                 row = std::min(y / 2 / stride_, coarse.rows - 1);
-      const Flow flow = coarse.flows[std::size_t(row * coarse.columns + column)];
-      return Flow{2 * flow.u, 2 * flow.v};
+      const WholeFlow flow = coarse.flows[std::size_t(row * coarse.columns + column)];
+      return WholeFlow{2 * flow.u, 2 * flow.v};
     });
   }
 
@@ -199,7 +199,7 @@ class PatchMatch {
     if (iteration < iterations - 2)
       for (int i = iteration; i < (coarsest ? 4 : 2); ++i) step *= 2;
     return for_each_seed([&](int seed, int column, int row, int x, int y) {
-      Flow best = before.flows[std::size_t(seed)];
+      WholeFlow best = before.flows[std::size_t(seed)];
       std::optional<int> least;
       consider(x, y, best, best, least);
       for (const int j : {-1, 0, 1})
@@ -211,7 +211,7 @@ class PatchMatch {
       int radius = coarsest ? std::max(size().width, size().height) : 4;
       for (std::uint32_t k = 0; radius >= 1; radius /= 2, ++k) {
         const auto key = std::uint32_t(8192 * level_ + 32 * (iteration + 1)) + k;
-        const Flow shift = random(seed, key, 2 * radius + 1, 2 * radius + 1);
+        const WholeFlow shift = random(seed, key, 2 * radius + 1, 2 * radius + 1);
         consider(x, y, {best.u + shift.u - radius, best.v + shift.v - radius}, best, least);
       }
       return best;
@@ -242,7 +242,7 @@ inline std::vector<FoundMatch> checked_matches(const SeedFlows& there, const See
     const int x = PatchMatch::position(int(i) % there.columns, size.width, stride),
               y = PatchMatch::position(int(i) / there.columns, size.height, stride);
     matches.push_back({x, y, {}});
-    const Flow flow = there.flows[i];
+    const WholeFlow flow = there.flows[i];
     const int end_x = x + flow.u, end_y = y + flow.v;
     if (!PatchMatch::cost(frame0, frame1, x, y, flow)) continue;
     int texture = 0;
@@ -251,7 +251,7 @@ inline std::vector<FoundMatch> checked_matches(const SeedFlows& there, const See
         for (const int byte : frame0.at(x + a, y + b)) texture += byte;
     const int column = std::min(end_x / stride, back.columns - 1),
               row = std::min(end_y / stride, back.rows - 1);
-    const Flow home = back.flows[std::size_t(row * back.columns + column)];
+    const WholeFlow home = back.flows[std::size_t(row * back.columns + column)];
     valid[i] = texture >= 256 && is_finite(luma0(x, y)) && is_finite(luma1(end_x, end_y)) &&
                (check == 0 || std::hypot(flow.u + home.u, flow.v + home.v) < check);
   }
@@ -266,7 +266,7 @@ inline std::vector<FoundMatch> checked_matches(const SeedFlows& there, const See
            {std::pair{column - 1, row}, {column + 1, row}, {column, row - 1}, {column, row + 1}}) {
         if (a < 0 || b < 0 || a >= there.columns || b >= there.rows) continue;
         const int to = b * there.columns + a;
-        const Flow one = there.flows[std::size_t(from)], other = there.flows[std::size_t(to)];
+        const WholeFlow one = there.flows[std::size_t(from)], other = there.flows[std::size_t(to)];
         if (!valid[std::size_t(to)] || seen[std::size_t(to)] || std::abs(one.u - other.u) > 3 ||
             std::abs(one.v - other.v) > 3)
           continue;
@@ -280,14 +280,14 @@ inline std::vector<FoundMatch> checked_matches(const SeedFlows& there, const See
   for (std::size_t i = 0; i < kept.size(); ++i) {
     if (!kept[i]) continue;
     const int x = matches[i].x, y = matches[i].y;
-    const Flow flow = there.flows[i];
+    const WholeFlow flow = there.flows[i];
     std::array<double, 2> fitted{double(flow.u), double(flow.v)};
     const int end_x = x + flow.u, end_y = y + flow.v;
     const bool inner = end_x > 0 && end_y > 0 && end_x < size.width - 1 && end_y < size.height - 1;
     for (const int axis : {0, 1}) {
       if (!inner) break;
       const auto beside = [&](int side) {
-        const Flow moved{flow.u + (axis == 0 ? side : 0), flow.v + (axis == 1 ? side : 0)};
+        const WholeFlow moved{flow.u + (axis == 0 ? side : 0), flow.v + (axis == 1 ? side : 0)};
         return double(*PatchMatch::cost(frame0, frame1, x, y, moved));
       };
       const double rise = std::max(beside(-1), beside(1)) - beside(0);
