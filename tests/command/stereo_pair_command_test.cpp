@@ -16,7 +16,7 @@ class StereoPair : public CommandTest {
 
   void SetUp() override {
     CommandTest::SetUp();
-    const Size size = tests_sanitized_command() ? Size{160, 120} : Size{240, 180};
+    const Size size{240, 180};
     const Scene scene = render_scene("stereo", {.size = size, .seed = 4});
     write_frame(path("left.png"), scene.frames[0]);
     write_frame(path("right.png"), scene.frames[1]);
