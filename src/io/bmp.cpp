@@ -72,7 +72,8 @@ struct Palette {
 Palette read_palette(ByteSpan bytes, const Header& header) {
   Palette palette;
   // Its length is what fits before the pixels: the header's number of used colors is often wrong.
-  const std::size_t room = header.pixels_at - std::min(header.pixels_at, header.palette_at);
+  const std::size_t end = std::min(header.pixels_at, bytes.size());
+  const std::size_t room = end - std::min(end, header.palette_at);
   palette.count = int(std::min(room / header.palette_entry_bytes, std::size_t(1) << header.bits));
   for (int i = 0; i < palette.count; ++i) {
     const std::uint8_t* const entry = &bytes[header.palette_at + std::size_t(i) * header.palette_entry_bytes];

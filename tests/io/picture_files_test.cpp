@@ -96,6 +96,11 @@ TEST(Bmp, OtherKindsAndDamageAreNamed) {
   cut.pop_back();
   expect_error(ErrorCode::format, "2x2 pixels of 24 bits need 16 bytes, the file has 15 after its headers",
                [&] { io::decode_frame(cut); });
+  Bytes far = bmp({.width = 2, .palette = {{0, 0, 0}}}, {0, 0});
+  far[13] =
+      1;  // of the place of the pixels, which is then beyond the end, and so is most of the palette before it
+  expect_error(ErrorCode::format, "2x1 pixels of 8 bits need 4 bytes, the file has 0 after its headers",
+               [&] { io::decode_frame(far); });
   expect_error(ErrorCode::format, "one of its bit masks is 5", [] {
     io::decode_frame(bmp({.bits = 16, .compression = 3, .masks = {5, 8, 16}}, {0}));
   });
