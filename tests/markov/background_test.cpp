@@ -3,13 +3,11 @@
 #include "oracle/background.hpp"
 
 #include <cmath>
-#include <cstdio>
-#include <iomanip>
-#include <sstream>
 
 #include "io/folder.hpp"
 #include "markov/background/state.hpp"
 #include "markov/eventful_scene.hpp"
+#include "markov/passing_scene.hpp"
 #include "parafield/parafield.hpp"
 #include "support.hpp"
 #include "tasks/on_device.hpp"
@@ -34,9 +32,6 @@ class BackgroundOn : public OnDevice {
   }
 };
 INSTANTIATE_TEST_SUITE_P(Devices, BackgroundOn, every_device(), device_name);
-
-/// Texture of the ground, with weak noise that changes from frame to frame.
-int ground(int x, int y, int t) { return 90 + (x + 2 * y) % 31 + (x * 31 + y * 17 + t * 29) % 5; }
 
 int moving_pixels(const MotionMask& mask) {
   int count = 0;
@@ -194,15 +189,6 @@ TEST_P(BackgroundOn, PixelsWithoutAValueAreNotValidAndLearnNothing) {
   }
 }
 
-/// A thing that passes over the ground.
-FrameBuffer passing(Size size, int t) {
-  FrameBuffer image(size, PixelFormat::gray_u8);
-  for (int y = 0; y < size.height; ++y)
-    for (int x = 0; x < size.width; ++x)
-      static_cast<std::uint8_t*>(image.row(y))[x] =
-          std::uint8_t(std::abs(x - t % 90) < 8 && y > 8 && y < 30 ? 210 : ground(x, y, t));
-  return image;
-}
 void expect_equal(const MotionMask& mask, const MotionMask& expected) {
   for (int y = 0; y < mask.size().height; ++y)
     for (int x = 0; x < mask.size().width; ++x) {
@@ -380,166 +366,6 @@ TEST_P(BackgroundOn, OnlyTheRegionIsDetectedByEveryMethod) {
     EXPECT_GT(inside, 100);
   }
   EXPECT_THROW(MotionDetector({}, {10, 10}, {.device = device(), .region = region}), Error);
-}
-
-/// The message of the error that `work` throws.
-template <class Work>
-std::string error_of(Work work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
-
-TEST(SavedBackground, ErrorsSayWhatIsWrong) {
-  const Size size{32, 20};
-  MotionDetector detector(Icm<BackgroundEnergy>{}, size, {.device = Device::cpu(1)});
-  EXPECT_NE(error_of([&] { detector.background(); }).find("no background has been learned"),
-            std::string::npos);
-  for (int t = 0; t < 3; ++t) detector.push(passing(size, t));
-  const LearnedBackground good = detector.background();
-  const auto start = [&](const LearnedBackground& background, const DetectionMethod& method, Size size) {
-    return error_of([&] {
-      MotionDetector(
-          method, size,
-          {.device = Device::cpu(1), .background = std::make_shared<LearnedBackground>(background)});
-    });
-  };
-  EXPECT_EQ(start(good, Icm<BackgroundEnergy>{}, size), "");
-  EXPECT_EQ(start(good, Annealing<BackgroundEnergy>{}, size),
-            "the background was learned by 'icm-background', not by annealing-background");
-  EXPECT_EQ(start(good, Icm<BackgroundEnergy>{}, {32, 21}),
-            "the background has 32x20 pixels, the frames have 32x21");
-  EXPECT_EQ(start(good, Icm<ChangeEnergy>{}, size),
-            "background is for methods that learn a background, such as icm-background, not for icm");
-  LearnedBackground damaged = good;
-  std::ranges::fill(damaged.state, std::uint8_t(0));
-  EXPECT_NE(start(damaged, Icm<BackgroundEnergy>{}, size).find("damaged"), std::string::npos);
-  EXPECT_THROW(MotionDetector(Icm<ChangeEnergy>{}, size, {.device = Device::cpu(1), .freeze = true}), Error);
-
-  // The last numbers of a state: colored_count, is_colored and shifts are among them.
-  const auto with_number = [&](Number index, int value) {
-    LearnedBackground changed = good;
-    for (int i = 0; i < 4; ++i)
-      changed.state[changed.state.size() - 4 * std::size_t(number_count - index) + std::size_t(i)] =
-          std::uint8_t(std::uint32_t(value) >> 8 * i);
-    return start(changed, Icm<BackgroundEnergy>{}, size);
-  };
-  EXPECT_EQ(with_number(shift_x, 80), "");
-  EXPECT_EQ(with_number(shift_x, -96), "the background's state is damaged: a shift is -6 px");
-  EXPECT_EQ(with_number(is_colored, 1), "the background's state is damaged: its number for colors is 1");
-  EXPECT_EQ(with_number(moving_count, -2), "the background's state is damaged: a count is -2");
-  LearnedBackground shorter = good;
-  shorter.state.pop_back();
-  EXPECT_NE(start(shorter, Icm<BackgroundEnergy>{}, size).find("bytes, not"), std::string::npos);
-  LearnedBackground colored = good;
-  colored.state.resize(background_bytes(size, true));
-  Icm<BackgroundEnergy> gray;
-  gray.energy.rgb = false;
-  EXPECT_EQ(start(colored, gray, size),
-            "the background was learned from colors, but the method's rgb is off");
-
-  LearnedBackground dark = good;
-  dark.range = {0, 1000};
-  MotionDetector other(Icm<BackgroundEnergy>{}, size,
-                       {.device = Device::cpu(1), .background = std::make_shared<LearnedBackground>(dark)});
-  EXPECT_NE(error_of([&] { other.push(passing(size, 0)); }).find("0 (black) to 1000 (white)"),
-            std::string::npos);
-
-  const Folder folder;
-  const std::filesystem::path path = folder / "background";
-  write_background(path, good);
-  const auto bytes = bytes_in(path);
-  const auto reading = [&](auto change) {
-    auto changed = bytes;
-    change(changed);
-    folder.with("background", changed);
-    return error_of([&] { read_background(path); });
-  };
-  EXPECT_EQ(reading([](auto&) {}), "");
-  EXPECT_NE(reading([](auto& all) { all[21] = '7'; }).find("its version is '7'"), std::string::npos);
-  EXPECT_NE(reading([](auto& all) { all[0] = 'P'; }).find("not a background"), std::string::npos);
-  EXPECT_NE(reading([](auto& all) { all.pop_back(); }).find("bytes after the header"), std::string::npos);
-  EXPECT_NE(reading([](auto& all) { all.back() ^= 1; }).find("its checksum is"), std::string::npos);
-  for (std::size_t length = 0; length < 140; ++length)
-    EXPECT_NE(reading([&](auto& all) { all.resize(length); }), "") << length;
-}
-
-/// F1 of a detector's masks over the frames of a rendered scene from `first` on.
-double f1(const DetectionMethod& method, const Scene& scene, int first) {
-  std::optional<MotionDetector> detector;
-  MaskScores scores;
-  for (std::size_t i = 0; i < scene.frames.size(); ++i) {
-    if (!detector) detector.emplace(method, scene.frames[0].size());
-    const MotionMask* mask = detector->push(scene.frames[i]);
-    if (int(i) < first) continue;
-    FrameBuffer labels(mask->size(), PixelFormat::gray_u8);
-    for (int y = 0; y < labels.size().height; ++y)
-      for (int x = 0; x < labels.size().width; ++x)
-        static_cast<std::uint8_t*>(labels.row(y))[x] = scene.moving[i - 1](x, y) ? 255 : 0;
-    scores += evaluate(*mask, labels);
-  }
-  return scores.f1;
-}
-
-/// Least F1 under conditions. Parked cars leave marks for some frames, the border of a lamp's light hides
-/// objects, and thermal images have little contrast.
-double least_f1(Conditions conditions) {
-  switch (conditions) {
-    case Conditions::leaving:
-      return 0.86;
-    case Conditions::lamp:
-      return 0.8;
-    case Conditions::thermal:
-      return 0.48;
-    default:
-      return 0.93;
-  }
-}
-
-TEST(BackgroundQuality, HoldsUnderAllConditions) {
-  for (const std::string_view name : names_of(Conditions{})) {
-    const Conditions conditions = conditions_named(name);
-    const auto scene = [&](Size size) {
-      return render_scene(
-          "square",
-          {.size = size, .frames = 300, .color = conditions > Conditions::noisy, .conditions = conditions});
-    };
-    const double icm = f1(Icm<BackgroundEnergy>{}, scene({320, 240}), 30);
-    std::printf("%s: icm %.4f", std::string(name).c_str(), icm);
-    EXPECT_GE(icm, least_f1(conditions)) << name;
-    if (conditions <= Conditions::noisy) {
-      const double annealing = f1(Annealing<BackgroundEnergy>{}, scene({160, 120}), 30);  // it takes longer
-      std::printf(", annealing %.4f", annealing);
-      EXPECT_GE(annealing, 0.93) << name;
-    }
-    std::printf("\n");
-  }
-}
-
-TEST(BackgroundQuality, Highway) {
-  if (!test::find_data("cdnet/highway/groundtruth/gt000880.png"))
-    GTEST_SKIP() << "skipped without cdnet/highway in the data folder; PARAFIELD_DATA names that folder";
-  MotionDetector icm(Icm<BackgroundEnergy>{}, {320, 240}),
-      annealing(Annealing<BackgroundEnergy>{}, {320, 240});
-  MaskScores scores, annealed;
-  for (int i = 470; i <= 880; ++i) {
-    std::ostringstream number;
-    number << std::setw(6) << std::setfill('0') << i;
-    const FrameBuffer frame =
-        read_frame(*test::find_data("cdnet/highway/input_jpg/in" + number.str() + ".jpg"));
-    const MotionMask *mask = icm.push(frame), *other = annealing.push(frame);
-    if (i <= 700) continue;
-    const FrameBuffer labels =
-        read_frame(*test::find_data("cdnet/highway/groundtruth/gt" + number.str() + ".png"));
-    scores += evaluate(*mask, labels);
-    annealed += evaluate(*other, labels);
-  }
-  std::printf("icm %.4f, annealing %.4f\n", scores.f1, annealed.f1);
-  EXPECT_GE(scores.f1, 0.95);
-  EXPECT_GE(annealed.f1, 0.95);
 }
 
 }  // namespace
