@@ -83,8 +83,9 @@ bool is_repeated(const RepetitionInput& input, int x, int y, int shift) {
   CostPair pair;
   for (int dy = -pair_radius_y; dy <= pair_radius_y; dy += 2) {
     if (y + dy < 0 || y + dy >= input.d.height) continue;
+    const std::uint32_t* const right = input.right_colors.row(y + dy);
     for (int at = larger(x - pair_radius_x, 0); at <= smaller(x + pair_radius_x, input.d.width - 1); ++at)
-      pair.add(MatchedPixel(input, at, y + dy), shift);
+      pair.add(MatchedPixel::make(input, right, at, y + dy), right, input.d.width, shift);
   }
   return pair.is_tie();
 }

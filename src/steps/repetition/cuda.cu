@@ -90,8 +90,8 @@ struct PeriodSearch {
   }
 };
 
-__global__ void __launch_bounds__(32) repetition_kernel(const __grid_constant__ RepetitionInput input,
-                                                        const __grid_constant__ RepeatedBlocks blocks) {
+__global__ void __launch_bounds__(32, 20) repetition_kernel(const __grid_constant__ RepetitionInput input,
+                                                            const __grid_constant__ RepeatedBlocks blocks) {
   begin_kernel();
   __shared__ PeriodWindow window;
   const int i = int(blockIdx.x), j = int(blockIdx.y), lane = int(threadIdx.x);
@@ -110,17 +110,21 @@ __global__ void __launch_bounds__(32) repetition_kernel(const __grid_constant__ 
     __syncwarp();
     unsigned sum[2][each_shifts] = {};
     for (int k = larger(-from_x, 0); k < smaller(period_columns, width - from_x); ++k) {
+      std::uint32_t own[period_words];
+      PF_UNROLL
+      for (int word = 0; word < period_words; ++word) own[word] = window.own[word][k];
       PF_UNROLL
       for (int e = 0; e < each_shifts; ++e) {
-        const int at = lane + 32 * e, shift = first + at;
-        const bool is_in[2] = {at < count && from_x + k + shift < width,
-                               at < count && from_x + k - shift >= 0};
-        PF_UNROLL
-        for (int side = 0; side < 2; ++side) PF_UNROLL
-        for (int word = 0; word < period_words; ++word)
-          if (is_in[side])
-            sum[side][e] += __vsadu4(window.own[word][k],
-                                     window.moved[side][word][side == 0 ? k + at : k + count - 1 - at]);
+        const int at = lane + 32 * e, column = from_x + k, shift = first + at;
+        const auto add = [&](int side, bool is_inside, int there) {
+          unsigned apart = 0;
+          PF_UNROLL
+          for (int word = 0; word < period_words; ++word)
+            apart += __vsadu4(own[word], window.moved[side][word][there]);
+          sum[side][e] += is_inside ? apart : 0;
+        };
+        add(0, column + shift < width, k + at);
+        add(1, column - shift >= 0, k + larger(count - 1 - at, 0));
       }
     }
     PF_UNROLL
@@ -144,19 +148,17 @@ __global__ void __launch_bounds__(32) repetition_kernel(const __grid_constant__ 
   for (int k = 0; k < repeated_candidates && !repeated; ++k) {
     const int shift = repeated_shift(k, before, after);
     if (!is_in_range(input, x, y, shift)) continue;
-    if (!is_loaded) {
-      is_loaded = true;
-      PF_UNROLL
-      for (int n = 0; n < of_lane; ++n) {
-        const int at = lane + 32 * n;
-        const int to_x = x + at % columns - pair_radius_x, to_y = y + at / columns * 2 - pair_radius_y;
-        if (at < pixels && to_x >= 0 && to_x < width && to_y >= 0 && to_y < height)
-          pixel[n] = MatchedPixel(input, to_x, to_y);
-      }
-    }
     CostPair pair;
     PF_UNROLL
-    for (int n = 0; n < of_lane; ++n) pair.add(pixel[n], shift);
+    for (int n = 0; n < of_lane; ++n) {
+      const int at = lane + 32 * n;
+      const int to_x = x + at % columns - pair_radius_x, to_y = y + at / columns * 2 - pair_radius_y;
+      const std::uint32_t* const right = input.right_colors.row(clamp(to_y, 0, height - 1));
+      if (!is_loaded && at < pixels && to_x >= 0 && to_x < width && to_y >= 0 && to_y < height)
+        pixel[n] = MatchedPixel::make(input, right, to_x, to_y);
+      pair.add(pixel[n], right, width, shift);
+    }
+    is_loaded = true;
     pair.count = sum_of_warp(pair.count), pair.sum = sum_of_warp(pair.sum);
     pair.squares = sum_of_warp(pair.squares);
     repeated = pair.is_tie();
@@ -167,11 +169,15 @@ __global__ void __launch_bounds__(32) repetition_kernel(const __grid_constant__ 
   blocks.repeated(i, j) = repeated ? 1 : 0;
 }
 
-/// A warp takes a block.
-__global__ void __launch_bounds__(32)
+constexpr int withhold_warps = 8;
+
+/// A warp takes a block of pixels.
+__global__ void __launch_bounds__(32 * withhold_warps)
     withhold_kernel(View<const std::uint8_t> repeated, View<std::uint8_t> valid, View<float> confidence) {
   begin_kernel();
-  const int i = int(blockIdx.x), j = int(blockIdx.y), lane = int(threadIdx.x);
+  const int i = int(blockIdx.x) * withhold_warps + int(threadIdx.y), j = int(blockIdx.y),
+            lane = int(threadIdx.x);
+  if (i >= repeated.width) return;               // the same for all lanes
   constexpr int side = 2 * repeated_around + 1;  // side * side < 32
   const int at_x = i + lane % side - repeated_around, at_y = j + lane / side - repeated_around;
   const bool is_around =
@@ -196,8 +202,8 @@ void find_repetition(Backend& cuda, const RepetitionInput& input, const Repeated
 template <class Backend>
 void withhold_repeated(Backend& cuda, View<const std::uint8_t> repeated, View<std::uint8_t> valid,
                        View<float> confidence) {
-  cuda.launch(withhold_kernel, dim3(unsigned(repeated.width), unsigned(repeated.height)), dim3(32), 0,
-              repeated, valid, confidence);
+  cuda.launch(withhold_kernel, dim3(blocks_for(repeated.width, withhold_warps), unsigned(repeated.height)),
+              dim3(32, withhold_warps), 0, repeated, valid, confidence);
 }
 
 PF_STEP(find_repetition<Cuda>);

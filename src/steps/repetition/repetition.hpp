@@ -85,16 +85,15 @@ PF_HD int unsampled_difference(int luma, const std::uint32_t* right, int width, 
 
 /// A pixel of the left image and its match, at a whole disparity.
 struct MatchedPixel {
-  const std::uint32_t* right = nullptr;  // its row of the right image; null: it has no match
-  int width, match, luma, difference;
+  int match = -1;  // column of the right image; negative: none
+  int luma = 0, difference = 0;
 
-  MatchedPixel() = default;
-  PF_HD MatchedPixel(const RepetitionInput& input, int x, int y) : width(input.d.width) {
-    match = x - int(floor_of(input.d(x, y) + 0.5f));
-    if (match < 0 || match >= width) return;
-    right = input.right_colors.row(y);
-    luma = luma_code(input.left_colors(x, y));
-    difference = unsampled_difference(luma, right, width, match);
+  /// `right`: the pixel's row of the right image.
+  PF_HD static MatchedPixel make(const RepetitionInput& input, const std::uint32_t* right, int x, int y) {
+    const int match = x - int(floor_of(input.d(x, y) + 0.5f));
+    if (match < 0 || match >= input.d.width) return {};
+    const int luma = luma_code(input.left_colors(x, y));
+    return {match, luma, unsampled_difference(luma, right, input.d.width, match)};
   }
   PF_HD static float floor_of(float value) {
     const float whole = float(int(value));
@@ -106,12 +105,11 @@ struct MatchedPixel {
 struct CostPair {
   int count = 0, sum = 0, squares = 0;
 
-  /// Adds a pixel. `shift`: how much larger the other disparity is.
-  PF_HD void add(const MatchedPixel& pixel, int shift) {
+  /// Adds a pixel. `right`: its row of the right image. `shift`: how much larger the other disparity is.
+  PF_HD void add(const MatchedPixel& pixel, const std::uint32_t* right, int width, int shift) {
     const int other = pixel.match - shift;
-    if (!pixel.right || other < 0 || other >= pixel.width) return;
-    const int difference =
-        unsampled_difference(pixel.luma, pixel.right, pixel.width, other) - pixel.difference;
+    if (pixel.match < 0 || other < 0 || other >= width) return;
+    const int difference = unsampled_difference(pixel.luma, right, width, other) - pixel.difference;
     ++count, sum += difference, squares += difference * difference;
   }
   /// Whether the other disparity does not cost clearly more: less than 4 standard errors of the mean. At
