@@ -49,7 +49,11 @@ inline std::size_t repetition_scratch(int width) {
 // Shared by both backends. Periods are found in whole gray values. The luma of matches is 4 times as fine.
 
 PF_HD int luma_code(std::uint32_t color) {
+#ifdef __CUDA_ARCH__
+  return int(__dp4a(color, 0x00010201u, 0u));  // the same in one instruction
+#else
   return int((color & 255) + 2 * (color >> 8 & 255) + (color >> 16 & 255));
+#endif
 }
 PF_HD std::uint32_t gray_value(std::uint32_t color) { return std::uint32_t(luma_code(color)) / 4; }
 
