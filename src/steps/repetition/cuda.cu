@@ -26,12 +26,16 @@ struct PeriodWindow {
   __device__ static void load(View<const std::uint32_t> colors, int x, int y, int count,
                               std::uint32_t (&to)[period_words][Columns]) {
     for (int k = int(threadIdx.x); k < count; k += 32) {
-      if (x + k < 0 || x + k >= colors.width) continue;
-      std::uint32_t word[period_words] = {};
+      const int column = clamp(x + k, 0, colors.width - 1);
+      std::uint32_t color[period_radius + 1], word[period_words] = {};
+      PF_UNROLL
+      for (int row = 0; row <= period_radius; ++row)
+        color[row] = colors(column, clamp(y - period_radius + 2 * row, 0, colors.height - 1));
       PF_UNROLL
       for (int row = 0; row <= period_radius; ++row) {
         const int at = y - period_radius + 2 * row;
-        if (at >= 0 && at < colors.height) word[row / 4] |= gray_value(colors(x + k, at)) << 8 * (row % 4);
+        const bool is_inside = (at >= 0) & (at < colors.height);
+        word[row / 4] |= (is_inside ? gray_value(color[row]) : 0) << 8 * (row % 4);
       }
       PF_UNROLL
       for (int i = 0; i < period_words; ++i) to[i][k] = word[i];

@@ -94,10 +94,10 @@ struct MatchedPixel {
 
   /// `right`: the pixel's row of the right image.
   PF_HD static MatchedPixel make(const RepetitionInput& input, const std::uint32_t* right, int x, int y) {
-    const int match = x - int(floor_of(input.d(x, y) + 0.5f));
-    if (match < 0 || match >= input.d.width) return {};
+    const int width = input.d.width, match = x - int(floor_of(input.d(x, y) + 0.5f));
     const int luma = luma_code(input.left_colors(x, y));
-    return {match, luma, unsampled_difference(luma, right, input.d.width, match)};
+    return {(match >= 0) & (match < width) ? match : -1, luma,
+            unsampled_difference(luma, right, width, clamp(match, 0, width - 1))};
   }
   PF_HD static float floor_of(float value) {
     const float whole = float(int(value));
@@ -112,9 +112,11 @@ struct CostPair {
   /// Adds a pixel. `right`: its row of the right image. `shift`: how much larger the other disparity is.
   PF_HD void add(const MatchedPixel& pixel, const std::uint32_t* right, int width, int shift) {
     const int other = pixel.match - shift;
-    if (pixel.match < 0 || other < 0 || other >= width) return;
-    const int difference = unsampled_difference(pixel.luma, right, width, other) - pixel.difference;
-    ++count, sum += difference, squares += difference * difference;
+    const bool counts = (pixel.match >= 0) & (other >= 0) & (other < width);
+    const int more = unsampled_difference(pixel.luma, right, width, clamp(other, 0, width - 1)) -
+                     pixel.difference,
+              difference = counts ? more : 0;
+    count += counts, sum += difference, squares += difference * difference;
   }
   /// Whether the other disparity does not cost clearly more: less than 4 standard errors of the mean. At
   /// least half of the window must be there.
