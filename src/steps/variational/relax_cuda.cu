@@ -7,6 +7,9 @@ namespace parafield {
 namespace {
 
 constexpr int weigh_width = 32, weigh_height = 8;  // pixels of a block of weigh_kernel
+constexpr int weigh_columns = weigh_width + 1,
+              weigh_rows = weigh_height + 1;  // with those to the left and above
+constexpr int weigh_threads = (weigh_columns * weigh_rows + 31) / 32 * 32;
 
 /// The slope at a position between the middles of cells.
 __device__ float slope_at(View<const float> slope, const BetweenCells& at_x, const BetweenCells& at_y) {
@@ -18,8 +21,7 @@ __device__ float slope_at(View<const float> slope, const BetweenCells& at_x, con
 /// Weights of the edges of a block of pixels and of the pixels to its left and above, and their products with
 /// the slopes.
 struct Edges {
-  float weight[weigh_height + 1][weigh_width + 1], u[weigh_height + 1][weigh_width + 1],
-      v[weigh_height + 1][weigh_width + 1];
+  float weight[weigh_rows][weigh_columns], u[weigh_rows][weigh_columns], v[weigh_rows][weigh_columns];
 
   __device__ void set(int column, int row, float weighs, float slope_u, float slope_v) {
     weight[row][column] = weighs, u[row][column] = weighs * slope_u, v[row][column] = weighs * slope_v;
@@ -28,49 +30,51 @@ struct Edges {
 
 __device__ float squares(float a, float b) { return fma(a, a, b * b); }
 
-__global__ void __launch_bounds__(weigh_width* weigh_height)
+/// A thread weighs the edges to the right of a pixel and below it. Threads of the first column and row only do
+/// this for the other pixels, whose equations follow.
+__global__ void __launch_bounds__(weigh_threads)
     weigh_kernel(const __grid_constant__ RefinementPlanes planes, FlowPlanes flow, float smoothness) {
   begin_kernel();
   __shared__ Edges along, down;
-  const int right_most = flow.u.width - 1, bottom = flow.u.height - 1;
-  const int x0 = int(blockIdx.x) * weigh_width - 1, y0 = int(blockIdx.y) * weigh_height - 1;
+  const int right_most = flow.u.width - 1, bottom = flow.u.height - 1, thread = int(threadIdx.x);
+  const int column = thread % weigh_columns, row = thread / weigh_columns;
+  const int own_x = int(blockIdx.x) * weigh_width - 1 + column,
+            own_y = int(blockIdx.y) * weigh_height - 1 + row;
+  const bool is_inside = own_x >= 0 && own_y >= 0 && own_x <= right_most && own_y <= bottom;
+  // Threads outside the image load values of the nearest pixel. Without branches, all loads come at once.
+  const int x = clamp(own_x, 0, right_most), y = clamp(own_y, 0, bottom), right = smaller(x + 1, right_most),
+            below = smaller(y + 1, bottom);
   const SlopePlanes& slopes = planes.slopes;
-  for (int k = int(threadIdx.x); k < (weigh_width + 1) * (weigh_height + 1);
-       k += weigh_width * weigh_height) {
-    const int column = k % (weigh_width + 1), row = k / (weigh_width + 1), x = x0 + column, y = y0 + row;
-    if (x < 0 || y < 0 || x > right_most || y > bottom) {
-      along.set(column, row, 0, 0, 0);
-      down.set(column, row, 0, 0, 0);
-      continue;
-    }
-    const BetweenCells at_x = between_cells(2 * x, slopes.slope[0].width),
-                       at_y = between_cells(2 * y, slopes.slope[0].height),
-                       past_x = between_cells(2 * x + 1, slopes.slope[0].width),
-                       past_y = between_cells(2 * y + 1, slopes.slope[0].height);
-    const float along_u = slope_at(slopes.slope[0], past_x, at_y),
-                along_v = slope_at(slopes.slope[1], past_x, at_y),
-                down_u = slope_at(slopes.slope[2], at_x, past_y),
-                down_v = slope_at(slopes.slope[3], at_x, past_y);
-    const float u = flow.u(x, y), v = flow.v(x, y);
-    float apart = 0;
-    if (x < right_most) apart = squares(flow.u(x + 1, y) - u - along_u, flow.v(x + 1, y) - v - along_v);
-    if (y < bottom) apart += squares(flow.u(x, y + 1) - u - down_u, flow.v(x, y + 1) - v - down_v);
-    const float weight = smoothness_weight(smoothness, apart);
-    along.set(column, row, planes.edge_x(x, y) * weight, along_u, along_v);
-    down.set(column, row, planes.edge_y(x, y) * weight, down_u, down_v);
+  const DataPlanes& data = planes.data;
+  const BetweenCells at_x = between_cells(2 * x, slopes.slope[0].width),
+                     at_y = between_cells(2 * y, slopes.slope[0].height),
+                     past_x = between_cells(2 * x + 1, slopes.slope[0].width),
+                     past_y = between_cells(2 * y + 1, slopes.slope[0].height);
+  const float along_u = slope_at(slopes.slope[0], past_x, at_y),
+              along_v = slope_at(slopes.slope[1], past_x, at_y),
+              down_u = slope_at(slopes.slope[2], at_x, past_y),
+              down_v = slope_at(slopes.slope[3], at_x, past_y);
+  const float u = flow.u(x, y), v = flow.v(x, y), u_right = flow.u(right, y), v_right = flow.v(right, y),
+              u_below = flow.u(x, below), v_below = flow.v(x, below);
+  const float edge_x = planes.edge_x(x, y), edge_y = planes.edge_y(x, y);
+  const float xx = data.xx(x, y), xy = data.xy(x, y), yy = data.yy(x, y), xt = data.xt(x, y),
+              yt = data.yt(x, y);
+  float apart = x < right_most ? squares(u_right - u - along_u, v_right - v - along_v) : 0.0f;
+  if (y < bottom) apart += squares(u_below - u - down_u, v_below - v - down_v);
+  const float weight = smoothness_weight(smoothness, apart);
+  if (row < weigh_rows) {
+    along.set(column, row, is_inside ? edge_x * weight : 0.0f, along_u, along_v);
+    down.set(column, row, is_inside ? edge_y * weight : 0.0f, down_u, down_v);
   }
   __syncthreads();
-  const int column = int(threadIdx.x) % weigh_width + 1, row = int(threadIdx.x) / weigh_width + 1,
-            x = x0 + column, y = y0 + row;
-  if (x > right_most || y > bottom) return;
+  if (!is_inside || column == 0 || row == 0 || row >= weigh_rows) return;
   const float around = (along.weight[row][column - 1] + along.weight[row][column]) +
                        (down.weight[row - 1][column] + down.weight[row][column]);
-  const DataPlanes& data = planes.data;
   const PixelEquations pixel = pixel_equations(
-      data.xx(x, y), data.xy(x, y), data.yy(x, y), data.xt(x, y), data.yt(x, y), around,
+      xx, xy, yy, xt, yt, around,
       (along.u[row][column - 1] - along.u[row][column]) + (down.u[row - 1][column] - down.u[row][column]),
-      (along.v[row][column - 1] - along.v[row][column]) + (down.v[row - 1][column] - down.v[row][column]),
-      flow.u(x, y), flow.v(x, y));
+      (along.v[row][column - 1] - along.v[row][column]) + (down.v[row - 1][column] - down.v[row][column]), u,
+      v);
   data.xx(x, y) = pixel.xx, data.xy(x, y) = pixel.xy, data.yy(x, y) = pixel.yy;
   data.xt(x, y) = pixel.u, data.yt(x, y) = pixel.v;
   planes.weight_x(x, y) = along.weight[row][column];
@@ -222,7 +226,7 @@ template <class Backend>
 void weigh_smoothness(Backend& cuda, const RefinementPlanes& planes, FlowPlanes flow, float smoothness) {
   cuda.launch(weigh_kernel,
               dim3(blocks_for(flow.u.width, weigh_width), blocks_for(flow.u.height, weigh_height)),
-              dim3(weigh_width * weigh_height), 0, planes, flow, smoothness);
+              dim3(weigh_threads), 0, planes, flow, smoothness);
 }
 
 // With more warps, a tile's border is a smaller share of it. Where the device has an SM for each tile, smaller
