@@ -29,29 +29,19 @@ __device__ std::uint32_t halves_of(std::uint32_t word, int odd) {
   return word >> 8 * odd & in_each_half(255);
 }
 
-/// The word that begins `offset` bytes, -2, 0 or 2, from a multiple of a word. Bytes outside the row are
-/// undefined.
-__device__ std::uint32_t word_beside(const std::uint8_t* row, int x, int offset, int width) {
-  const std::uint32_t here = word_at(row + x);
-  if (offset == 0) return here;
-  if (offset < 0) return __byte_perm(x > 0 ? word_at(row + x - 4) : here, here, 0x5432);
-  return __byte_perm(here, x + 4 < width ? word_at(row + x + 4) : here, 0x5432);
-}
-
-/// The third smallest distances of four colors from the samples of the four pixels that begin `offset` px from
-/// x. `weight`: of chromas.
+/// The third smallest distances of four pixels from their samples. `weight`: of chromas.
 template <bool Colors>
-__device__ std::uint32_t third_distances(const BackgroundRow& row, int x, int offset, int width,
-                                         const FourColors& seen, int weight) {
+__device__ std::uint32_t third_distances(const BackgroundRow& row, int x, const FourColors& seen,
+                                         int weight) {
   ThreeSmallest smallest[2];
   PF_UNROLL
   for (int k = 0; k < sample_count; ++k) {
-    const auto apart = [=](std::uint32_t seen, const std::uint8_t* samples) {
-      return __vabsdiffu4(seen, word_beside(samples, x, offset, width));
-    };
-    const std::uint32_t luma = apart(seen.luma, row.sample(k));
+    const std::uint32_t luma = __vabsdiffu4(seen.luma, word_at(row.sample(k) + x));
     std::uint32_t blue = 0, red = 0;
-    if (Colors) blue = apart(seen.blue, row.blue_sample(k)), red = apart(seen.red, row.red_sample(k));
+    if (Colors) {
+      blue = __vabsdiffu4(seen.blue, word_at(row.blue_sample(k) + x));
+      red = __vabsdiffu4(seen.red, word_at(row.red_sample(k) + x));
+    }
     PF_UNROLL
     for (int odd = 0; odd < 2; ++odd) {
       std::uint32_t distance = halves_of(luma, odd);
@@ -66,24 +56,41 @@ __device__ std::uint32_t third_distances(const BackgroundRow& row, int x, int of
   return smallest[0].third | smallest[1].third << 8;
 }
 
-/// The smallest of the distances from the samples of 3x3 pixels.
+/// The third smallest distance of a pixel's color from the samples of column x of a row.
 template <bool Colors>
-__device__ std::uint32_t leaf_distances(const Background& background, int x, int y, const FourColors& seen,
-                                        int weight) {
-  const Size size = background.size;
-  std::uint32_t distance = ~0u;
-  for (int dy = -leaf_step; dy <= leaf_step; dy += leaf_step) {
-    if (y + dy < 0 || y + dy >= size.height) continue;
-    const BackgroundRow row = background.row(y + dy);
-    PF_UNROLL
-    for (int dx = -leaf_step; dx <= leaf_step; dx += leaf_step) {
-      std::uint32_t outside = 0;
-      each_pixel([&](int i) {
-        if (x + i + dx < 0 || x + i + dx >= size.width) put_byte(outside, i, 255);
-      });
-      distance = __vminu4(distance, third_distances<Colors>(row, x, dx, size.width, seen, weight) | outside);
+__device__ int third_distance(const BackgroundRow& row, int x, int luma, int blue, int red, int weight) {
+  const auto apart_of = [=](int seen, const std::uint8_t* samples) {
+    const int apart = seen - samples[x];
+    return apart < 0 ? -apart : apart;
+  };
+  int first = 255, second = 255, third = 255;
+  PF_UNROLL
+  for (int k = 0; k < sample_count; ++k) {
+    int apart = apart_of(luma, row.sample(k));
+    if (Colors) {
+      const int chroma = larger(apart_of(blue, row.blue_sample(k)), apart_of(red, row.red_sample(k)));
+      apart = larger(apart, chroma_distance(chroma, weight));
     }
+    const int after_first = larger(apart, first), after_second = larger(after_first, second);
+    first = smaller(apart, first);
+    second = smaller(after_first, second);
+    third = smaller(after_second, third);
   }
+  return third;
+}
+
+/// The smallest of the distances of a pixel from the samples of 3x3 pixels.
+template <bool Colors>
+__device__ int leaf_distance(const Background& background, int x, int y, int weight) {
+  const BackgroundRow own = background.row(y);
+  const int luma = own.luma()[x], blue = Colors ? own.blue_chroma()[x] : 0,
+            red = Colors ? own.red_chroma()[x] : 0;
+  int distance = 255;
+  for (int dy = -leaf_step; dy <= leaf_step; dy += leaf_step)
+    for (int dx = -leaf_step; dx <= leaf_step; dx += leaf_step)
+      if (x + dx >= 0 && x + dx < background.size.width && y + dy >= 0 && y + dy < background.size.height)
+        distance = smaller(distance,
+                           third_distance<Colors>(background.row(y + dy), x + dx, luma, blue, red, weight));
   return distance;
 }
 
@@ -95,19 +102,25 @@ __device__ std::uint32_t bytes_at(const View<const std::uint8_t>& plane, int x, 
   return word;
 }
 
+__device__ int difference_at(const BackgroundModel& model, int luma, int distance, int spread) {
+  return luma == no_luma ? 0 : difference_byte(float(distance), factor_of(model, spread));
+}
+
+/// Compares four pixels with their own samples, and lists the dynamic ones of them.
 template <bool Colors>
 __device__ void compare(const SeenFrame& frame, const Background& background, const BackgroundModel& model,
-                        int x, int y) {
+                        int x, int y, PixelList& leaves) {
   const Shift shift = shift_of(background);
   const Gains gains = gains_of(background);
   const BackgroundRow row = background.row(y);
   const std::uint32_t seen = bytes_at(frame.luma, x, y, shift);
   float inverse[pixels_of_thread];
-  each_pixel([&](int i) {
-    inverse[i] = gains.second > 0 ? inverse_of_two(background, gains, byte_of(seen, i), row.mean()[x + i],
-                                                   smaller(x + i, background.size.width - 1), y)
-                                  : 1 / gains.first;
-  });
+  each_pixel([&](int i) { inverse[i] = 1 / gains.first; });
+  if (gains.second > 0)
+    each_pixel([&](int i) {
+      inverse[i] = inverse_of_two(background, gains, byte_of(seen, i), row.mean()[x + i],
+                                  smaller(x + i, background.size.width - 1), y);
+    });
   FourColors lit;
   each_pixel([&](int i) { put_byte(lit.luma, i, lit_byte(byte_of(seen, i), inverse[i])); });
   if (Colors) {
@@ -126,25 +139,16 @@ __device__ void compare(const SeenFrame& frame, const Background& background, co
     word_at(row.blue_chroma() + x) = lit.blue;
     word_at(row.red_chroma() + x) = lit.red;
   }
-  static_assert(dynamic_flicker == 128);  // the highest bit
-  const bool other_light = is_other_light(gains);
   const std::uint32_t flicker = word_at(row.flicker() + x), spread = word_at(row.spread() + x),
-                      dynamic = __vcmpgeu4(flicker, in_each_byte(dynamic_flicker));
-  std::uint32_t distance =
-      third_distances<Colors>(row, x, 0, background.size.width, lit, chroma_weight(false, other_light));
-  if (dynamic != 0) {
-    const std::uint32_t of_leaves =
-        leaf_distances<Colors>(background, x, y, lit, chroma_weight(true, other_light));
-    distance = (of_leaves & dynamic) | (distance & ~dynamic);
-  }
+                      distance =
+                          third_distances<Colors>(row, x, lit, chroma_weight(false, is_other_light(gains)));
   std::uint32_t differences = 0, apart = 0;
   each_pixel([&](int i) {
     const int difference =
-        byte_of(lit.luma, i) == no_luma
-            ? 0
-            : difference_byte(float(byte_of(distance, i)), factor_of(model, byte_of(spread, i)));
+        difference_at(model, byte_of(lit.luma, i), byte_of(distance, i), byte_of(spread, i));
     put_byte(differences, i, difference);
     put_byte(apart, i, byte_seems_moving(model, difference));
+    if (byte_of(flicker, i) >= dynamic_flicker && x + i < background.size.width) leaves.add(i);
   });
   word_at(row.luma() + x) = lit.luma;
   word_at(row.distance() + x) = distance;
@@ -152,16 +156,38 @@ __device__ void compare(const SeenFrame& frame, const Background& background, co
   word_at(row.apart() + x) = apart;
 }
 
+/// Compares a dynamic pixel with the samples of 3x3 pixels.
+template <bool Colors>
+__device__ void compare_leaf(const Background& background, const BackgroundModel& model, int x, int y) {
+  const BackgroundRow row = background.row(y);
+  const int distance =
+      leaf_distance<Colors>(background, x, y, chroma_weight(true, is_other_light(gains_of(background))));
+  const int difference = difference_at(model, row.luma()[x], distance, row.spread()[x]);
+  row.distance()[x] = std::uint8_t(distance);
+  row.difference()[x] = std::uint8_t(difference);
+  row.apart()[x] = byte_seems_moving(model, difference);
+}
+
+template <bool Colors>
+__device__ void compare_block(const SeenFrame& frame, const Background& background,
+                              const BackgroundModel& model) {
+  __shared__ PixelList leaves;
+  leaves.clear();
+  __syncthreads();
+  const int x = pixels_of_thread * own_x(), y = own_y();
+  if (x < background.size.width && y < background.size.height)
+    compare<Colors>(frame, background, model, x, y, leaves);
+  leaves.each([&](int x, int y) { compare_leaf<Colors>(background, model, x, y); });
+}
+
 __global__ void __launch_bounds__(256, 2)
     compare_background_kernel(SeenFrame frame, const __grid_constant__ Background background,
                               BackgroundModel model) {
   begin_kernel();
-  const int x = pixels_of_thread * own_x(), y = own_y();
-  if (x >= background.size.width || y >= background.size.height) return;
   if (background.colors && background.number(is_colored))
-    compare<true>(frame, background, model, x, y);
+    compare_block<true>(frame, background, model);
   else
-    compare<false>(frame, background, model, x, y);
+    compare_block<false>(frame, background, model);
 }
 
 }  // namespace

@@ -8,15 +8,6 @@
 namespace parafield {
 namespace {
 
-/// Stores a pixel's luma and color as sample k of a pixel.
-__device__ void store_sample(const BackgroundRow& to, int k, int x, const BackgroundRow& from, int from_x,
-                             bool colors) {
-  to.sample(k)[x] = from.luma()[from_x];
-  if (!colors) return;
-  to.blue_sample(k)[x] = from.blue_chroma()[from_x];
-  to.red_sample(k)[x] = from.red_chroma()[from_x];
-}
-
 /// The state of four pixels, and what the frame shows of them.
 struct FourMemories {
   Four<std::uint8_t> spread, candidate, support, flicker, before, luma, distance, apart;
@@ -92,40 +83,55 @@ struct FourMeans {
   }
 };
 
-/// Renews samples of a pixel inside the image. `flicker`, `spread`: after the frame.
-__device__ void renew_samples(const Background& background, const Lesson& lesson, const SegmentLesson& own,
-                              const BinaryLabels& labels, const Seen& seen, int spread, int flicker,
-                              Replaced replaced, int x, int y) {
+/// Stores the lumas and colors of four pixels `from`, which begin `offset` px from x, as sample k of the pixels
+/// at x where `mask` is 255.
+__device__ void store_samples(const BackgroundRow& to, int k, int x, const BackgroundRow& from, int offset,
+                              int width, std::uint32_t mask, bool colors) {
+  store_masked(to.sample(k) + x, word_beside(from.luma(), x, offset, width), mask);
+  if (!colors) return;
+  store_masked(to.blue_sample(k) + x, word_beside(from.blue_chroma(), x, offset, width), mask);
+  store_masked(to.red_sample(k) + x, word_beside(from.red_chroma(), x, offset, width), mask);
+}
+
+/// Where the four pixels that begin `offset` px from (x, y) can give samples.
+__device__ std::uint32_t giving_pixels(const Background& background, const BinaryLabels& labels, int x, int y,
+                                       int offset) {
+  const Size size = background.size;
+  if (y < 0 || y >= size.height) return 0;
   const BackgroundRow row = background.row(y);
-  for (int k = 0; k < sample_count && replaced; ++k)
-    if (replaced == all_replaced || own.half >> k & 1) store_sample(row, k, x, row, x, lesson.colors);
-  const int takes = takes_sample(lesson.young, seen.label, seen.distance, spread, seen.luma);
-  if (own.own >= 0 && renews_own(takes, lesson.young, seen.apart, flicker))
-    store_sample(row, own.own, x, row, x, lesson.colors);
-  const Offset to = neighbor_offset(own.from);
-  const int there_x = x + to.x, there_y = y + to.y;
-  if (own.other < 0 || there_x < 0 || there_y < 0 || there_x >= background.size.width ||
-      there_y >= background.size.height || !takes)
-    return;
-  const BackgroundRow there = background.row(there_y);
-  if (gives_sample(label_at(labels, there_x, there_y), there.apart()[there_x] & 1, there.luma()[there_x]))
-    store_sample(row, own.other, x, there, there_x, lesson.colors);
+  const std::uint32_t apart = word_beside(row.apart(), x, offset, size.width),
+                      luma = word_beside(row.luma(), x, offset, size.width),
+                      label = six_labels(labels, x, y, size) >> (1 + offset);
+  std::uint32_t mask = 0;
+  each_pixel([&](int i) {
+    const bool is_inside = x + i + offset >= 0 && x + i + offset < size.width;
+    if (is_inside && gives_sample(int(label >> i & 1), byte_of(apart, i) & 1, byte_of(luma, i)))
+      put_byte(mask, i, 255);
+  });
+  return mask;
 }
 
 __device__ void learn_four(const Background& background, const Lesson& lesson, const BinaryLabels& labels,
                            std::uint32_t own_labels, int x, int y) {
   static_assert(segment % pixels_of_thread == 0);
+  const int width = background.size.width;
   const BackgroundRow row = background.row(y);
   const SegmentLesson own = segment_lesson(lesson, x / segment, y);
   FourMemories memories(row, x);
   Replaced replaced[pixels_of_thread];
+  std::uint32_t takes = 0, renews = 0, all = 0, half = 0;  // 255 for pixels whose samples are replaced
   each_pixel([&](int i) {
     const Seen seen = memories.seen(i, int(own_labels >> i & 1));
-    PixelMemory memory = memories.memory(i);
     replaced[i] = none_replaced;
     if (seen.luma == no_luma) return;  // only the vote changes
+    PixelMemory memory = memories.memory(i);
     replaced[i] = learn(lesson, seen, memory);
     memories.set(i, memory);
+    if (replaced[i] == all_replaced) put_byte(all, i, 255);
+    if (replaced[i] == half_replaced) put_byte(half, i, 255);
+    const int takes_one = takes_sample(lesson.young, seen.label, seen.distance, memory.spread, seen.luma);
+    if (takes_one) put_byte(takes, i, 255);
+    if (renews_own(takes_one, lesson.young, seen.apart, memory.flicker)) put_byte(renews, i, 255);
   });
   memories.store(row, x);
   if (lesson.colors) {
@@ -136,15 +142,16 @@ __device__ void learn_four(const Background& background, const Lesson& lesson, c
     });
     means.store(row, x);
   }
-  bool any = own.own >= 0 || own.other >= 0;
-  each_pixel([&](int i) { any |= replaced[i] != none_replaced; });
-  if (!any) return;
-  each_pixel([&](int i) {
-    const Seen seen = memories.seen(i, int(own_labels >> i & 1));
-    if (seen.luma != no_luma && x + i < background.size.width)
-      renew_samples(background, lesson, own, labels, seen, memories.spread.of[i], memories.flicker.of[i],
-                    replaced[i], x + i, y);
-  });
+  const auto store = [&](int k, const BackgroundRow& from, int offset, std::uint32_t mask) {
+    if (mask != 0) store_samples(row, k, x, from, offset, width, mask, lesson.colors);
+  };
+  if ((all | half) != 0)
+    for (int k = 0; k < sample_count; ++k) store(k, row, 0, own.half >> k & 1 ? all | half : all);
+  if (own.own >= 0) store(own.own, row, 0, renews);
+  if (own.other < 0 || takes == 0) return;
+  const Offset to = neighbor_offset(own.from);
+  const std::uint32_t gives = giving_pixels(background, labels, x, y + to.y, to.x);
+  store(own.other, background.row(clamp(y + to.y, 0, background.size.height - 1)), to.x, takes & gives);
 }
 
 __global__ void learn_kernel(const __grid_constant__ Background background, BinaryLabels labels) {

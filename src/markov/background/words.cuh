@@ -32,6 +32,30 @@ __device__ void each_pixel(F f) {
   for (int i = 0; i < pixels_of_thread; ++i) f(i);
 }
 
+/// Pixels of a block that need more work than others. All threads of the block share it evenly.
+struct PixelList {
+  int count;
+  std::uint16_t at[pixels_of_thread * 32 * 8];
+
+  /// All threads of the block must call it, and then synchronize, before the first `add`.
+  __device__ void clear() {
+    if (threadIdx.x == 0 && threadIdx.y == 0) count = 0;
+  }
+  /// Adds pixel i of the thread.
+  __device__ void add(int i) {
+    at[atomicAdd(&count, 1)] =
+        std::uint16_t(pixels_of_thread * (int(threadIdx.y) * 32 + int(threadIdx.x)) + i);
+  }
+  /// Synchronizes the block, whose threads all must call it, and calls f(x, y) for the pixels.
+  template <class F>
+  __device__ void each(F f) const {
+    __syncthreads();
+    constexpr int columns = pixels_of_thread * 32;
+    for (int k = int(threadIdx.y) * 32 + int(threadIdx.x); k < count; k += 32 * 8)
+      f(int(blockIdx.x) * columns + at[k] % columns, int(blockIdx.y) * 8 + at[k] / columns);
+  }
+};
+
 /// Stores four values of a row that may begin anywhere, or those of them that are inside the plane.
 template <class T>
 __device__ void store_four(View<T> plane, int x, int y, const Four<T>& values) {
@@ -61,6 +85,20 @@ __device__ std::uint32_t six_labels(const BinaryLabels& labels, int x, int y, Si
   if (x > 0) six |= bit > 0 ? row[word] >> (bit - 1) & 1 : row[word - 1] >> 31;
   if (x + 4 < size.width) six |= (bit < 28 ? row[word] >> (bit + 4) & 1 : row[word + 1] & 1) << 5;
   return six;
+}
+
+/// The word that begins `offset` bytes, -1 to 1, from byte x of a row of `width` bytes. x is a multiple of 4.
+/// Bytes outside the row are undefined.
+__device__ std::uint32_t word_beside(const std::uint8_t* row, int x, int offset, int width) {
+  const std::uint32_t here = word_at(row + x);
+  if (offset == 0) return here;
+  if (offset < 0) return __byte_perm(x > 0 ? word_at(row + x - 4) : here, here, 0x6543);
+  return __byte_perm(here, x + 4 < width ? word_at(row + x + 4) : here, 0x4321);
+}
+/// Stores the bytes of a word where those of `mask` are 255 instead of 0.
+__device__ void store_masked(std::uint8_t* to, std::uint32_t word, std::uint32_t mask) {
+  std::uint32_t& there = word_at(to);
+  there = mask == ~0u ? word : (word & mask) | (there & ~mask);
 }
 
 /// Collects four bits of each of the eight threads of 32 pixels in a word, which all eight receive.
