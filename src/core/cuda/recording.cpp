@@ -86,6 +86,7 @@ void Cuda::begin_recording() {
 void Cuda::begin_part() {
   part_inputs_.clear();
   waits_ = false;
+  asides_ = 0;
   PF_CUDA(cudaStreamBeginCapture(recorder_.get(), cudaStreamCaptureModeRelaxed));
 }
 
@@ -130,8 +131,9 @@ void follow(cudaStream_t stream, cudaStream_t other) {
 }  // namespace
 
 void Cuda::begin_aside() {
-  follow(side_recorder_.get(), recorder_.get());
-  recording_ = side_recorder_.get();
+  const cudaStream_t side = side_recorders_.at(asides_++).get();
+  follow(side, recorder_.get());
+  recording_ = side;
   waits_ = true;
 }
 
@@ -141,7 +143,7 @@ void Cuda::end_aside() {
 }
 
 void Cuda::join_aside() {
-  follow(recorder_.get(), side_recorder_.get());
+  follow(recorder_.get(), side_recorders_.at(--asides_).get());
   waits_ = true;
 }
 
