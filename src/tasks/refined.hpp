@@ -220,10 +220,11 @@ class RefinedDisparities : public Solver {
   template <class Method>
   RefinedDisparities(Backend& backend, Workspace& workspace, const Method& method, Size size,
                      const StereoOptions& options)
-      : Solver(backend, workspace, checked(method, size), size,
-               {options.energies, options.progress, solves_right(method.energy.checks),
-                method.energy.checks.color_median > 0 || method.energy.checks.lr_check > 0 ||
-                    method.energy.sub_pixel || has_bars(options.planes())}),
+      : Solver(
+            backend, workspace, checked(method, size), size,
+            {options.energies, options.progress, solves_right(method.energy.checks),
+             method.energy.checks.color_median > 0 || method.energy.checks.lr_check > 0 ||
+                 method.energy.sub_pixel || has_bars(options.planes())}),
         backend_(backend),
         refinement_(backend, workspace, size, method.energy.checks, 1),
         checks_(method.energy.checks),
@@ -266,17 +267,12 @@ class RefinedDisparities : public Solver {
                     Purpose::result);
     };
     const auto solve_right = [&] { Solver::solve(1, nullptr, right_, {}, {}, Purpose::check); };
-    const auto solve_both = [&] {
-      if (Solver::solves_both_at_once()) return backend_.beside(solve_right, solve_left);
+    if (Solver::solves_both_at_once()) {
+      backend_.beside(solve_right, solve_left);
+    } else {
       solve_left();
       if (solves_right(checks_)) solve_right();
-    };
-    if (repetition_.repeated)
-      backend_.beside(
-          [&] { find_periods<Backend>(backend_, Solver::colors(0), most_ - least_ + 1, repetition_); },
-          solve_both);
-    else
-      solve_both();
+    }
     if (checks_.lr_check > 0) {
       if (!solves_right(checks_)) project_disparities<Backend>(backend_, left, right_);
       check_disparities<Backend>(backend_, left, right_, checks_.lr_check, valid, unsure_);

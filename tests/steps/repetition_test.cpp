@@ -121,9 +121,8 @@ TEST_P(Repetition, AgreesWithAPlainSearch) {
         GetParam(), {&left, &right, &d, &confidence, &valid, &flags, &before, &after},
         [&]<class Backend>(Backend& backend) {
           backend.reserve_scratch(repetition_scratch(size.width));
-          const RepeatedBlocks to{before.view(), after.view(), flags.view()};
-          find_periods<Backend>(backend, left.view(), most - least + 1, to);
-          find_repetition(backend, RepetitionInput{left.view(), right.view(), d.view(), least, most}, to);
+          find_repetition(backend, RepetitionInput{left.view(), right.view(), d.view(), least, most},
+                          RepeatedBlocks{before.view(), after.view(), flags.view()});
           withhold_repeated<Backend>(backend, flags.view(), valid.view(), confidence.view());
         },
         1);

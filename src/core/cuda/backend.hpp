@@ -102,7 +102,6 @@ class Cuda {
   }
 
   /// Runs two groups of steps concurrently. Neither may read what the other writes, nor call `launch_input`.
-  /// The second group may call this once more.
   template <class Aside, class Steps>
   void beside(Aside aside, Steps steps) {
     if (skips_launches()) return;
@@ -280,13 +279,12 @@ class Cuda {
   OwnStream own_stream_;
   OwnStream uploads_, downloads_;
   std::vector<OwnEvent> marks_;
-  OwnStream recorder_;                       // kernels are captured on it; it never runs any
-  OwnStream part_recorder_;                  // the same, for the steps under a condition
-  std::array<OwnStream, 2> side_recorders_;  // the same, for the first groups of steps of `beside`
-  std::size_t asides_ = 0;                   // how many of them have captured steps that were not joined yet
-  cudaStream_t recording_ = nullptr;         // whichever of these streams is capturing now
-  bool waits_ = false;             // the next kernel begins only when all preceding kernels have ended
-  cudaStream_t stream_ = nullptr;  // runs the graphs: own_stream_, or the user's stream
+  OwnStream recorder_;                // kernels are captured on it; it never runs any
+  OwnStream part_recorder_;           // the same, for the steps under a condition
+  OwnStream side_recorder_;           // the same, for the first group of steps of `beside`
+  cudaStream_t recording_ = nullptr;  // whichever of the three is capturing now
+  bool waits_ = false;                // the next kernel begins only when all preceding kernels have ended
+  cudaStream_t stream_ = nullptr;     // runs the graphs: own_stream_, or the user's stream
   Mode mode_ = Mode::recording;
   Graph* replayed_ = nullptr;
   std::size_t next_input_ = 0, next_launch_ = 0;

@@ -86,7 +86,6 @@ void Cuda::begin_recording() {
 void Cuda::begin_part() {
   part_inputs_.clear();
   waits_ = false;
-  asides_ = 0;
   PF_CUDA(cudaStreamBeginCapture(recorder_.get(), cudaStreamCaptureModeRelaxed));
 }
 
@@ -131,9 +130,8 @@ void follow(cudaStream_t stream, cudaStream_t other) {
 }  // namespace
 
 void Cuda::begin_aside() {
-  const cudaStream_t side = side_recorders_.at(asides_++).get();
-  follow(side, recorder_.get());
-  recording_ = side;
+  follow(side_recorder_.get(), recorder_.get());
+  recording_ = side_recorder_.get();
   waits_ = true;
 }
 
@@ -143,7 +141,7 @@ void Cuda::end_aside() {
 }
 
 void Cuda::join_aside() {
-  follow(recorder_.get(), side_recorders_.at(--asides_).get());
+  follow(recorder_.get(), side_recorder_.get());
   waits_ = true;
 }
 

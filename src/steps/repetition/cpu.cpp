@@ -28,24 +28,23 @@ struct ChunkSearch {
 };
 
 /// Finds the periods of a row of blocks.
-void find_periods_of_row(View<const std::uint32_t> image, int most, const RepeatedBlocks& blocks, int j,
-                         void* scratch) {
-  const int width = image.width, height = image.height, count = blocks.before.width;
-  const int y = block_center(j, height);
+void find_periods(const RepetitionInput& input, const RepeatedBlocks& blocks, int j, void* scratch) {
+  const int width = input.d.width, height = input.d.height, count = blocks.before.width;
+  const int y = block_center(j, height), most = input.most - input.least;
   int* const sums = static_cast<int*>(scratch);  // of the differences of the columns before each one
   std::uint16_t* const columns = reinterpret_cast<std::uint16_t*>(sums + width + 1);  // their differences
   std::uint8_t* const gray = reinterpret_cast<std::uint8_t*>(columns + width);
   int rows = 0;
   for (int dy = -period_radius; dy <= period_radius; dy += 2) {
     if (y + dy < 0 || y + dy >= height) continue;
-    const std::uint32_t* const colors = image.row(y + dy);
+    const std::uint32_t* const colors = input.left_colors.row(y + dy);
     std::uint8_t* const row = gray + rows++ * width;
     for (int x = 0; x < width; ++x) row[x] = std::uint8_t(gray_value(colors[x]));
   }
   for (int i0 = 0; i0 < count; i0 += repetition_chunk) {
     const int n = smaller(repetition_chunk, count - i0);
     ChunkSearch before(n), after(n);
-    for (int shift = 1; shift <= most; ++shift) {
+    for (int shift = 1; shift <= most + 1; ++shift) {
       // Columns that the windows of the chunk reach, in both directions.
       const int first = larger(block_center(i0, width) - period_radius - shift, 0);
       const int last = smaller(block_center(i0 + n - 1, width) + period_radius + 1, width - shift);
@@ -104,19 +103,12 @@ bool is_withheld(View<const std::uint8_t> repeated, int i, int j) {
 }  // namespace
 
 template <class Backend>
-void find_periods(Backend& cpu, View<const std::uint32_t> colors, int most, const RepeatedBlocks& blocks) {
-  const RepeatedBlocks to = blocks;
-  cpu.few_rows(to.before.height, 1, [=](RowRange range, void* scratch) {
-    for (int j = range.begin; j < range.end; ++j) find_periods_of_row(colors, most, to, j, scratch);
-  });
-}
-
-template <class Backend>
 void find_repetition(Backend& cpu, const RepetitionInput& input, const RepeatedBlocks& blocks) {
   const RepetitionInput from = input;
   const RepeatedBlocks to = blocks;
-  cpu.few_rows(to.repeated.height, 1, [=](RowRange range, void*) {
+  cpu.few_rows(to.repeated.height, 1, [=](RowRange range, void* scratch) {
     for (int j = range.begin; j < range.end; ++j) {
+      find_periods(from, to, j, scratch);
       const int y = block_center(j, from.d.height);
       for (int i = 0; i < to.repeated.width; ++i) {
         const int x = block_center(i, from.d.width);
@@ -144,7 +136,6 @@ void withhold_repeated(Backend& cpu, View<const std::uint8_t> repeated, View<std
   });
 }
 
-PF_STEP(find_periods<Cpu>);
 PF_STEP(find_repetition<Cpu>);
 PF_STEP(withhold_repeated<Cpu>);
 

@@ -4,7 +4,7 @@
 #include "core/cuda/warp_reductions.cuh"
 #include "steps/repetition/repetition.hpp"
 
-// A warp examines a block: its lanes share the shifts, or the pixels of a window. Gray values of the
+// A warp examines a block: its lanes share the shifts, and then the pixels of a window. Gray values of the
 // window, and of what it is compared with, are in shared memory, four rows in a word, because the hardware adds
 // four differences at once. Lower bound: with 64 disparities, 450x375 px take 50 million differences, 1 us on
 // an H100.
@@ -94,22 +94,23 @@ struct PeriodSearch {
   }
 };
 
-__global__ void __launch_bounds__(32) periods_kernel(View<const std::uint32_t> colors, int most,
-                                                     const __grid_constant__ RepeatedBlocks blocks) {
+__global__ void __launch_bounds__(32, 20) repetition_kernel(const __grid_constant__ RepetitionInput input,
+                                                            const __grid_constant__ RepeatedBlocks blocks) {
   begin_kernel();
   __shared__ PeriodWindow window;
   const int i = int(blockIdx.x), j = int(blockIdx.y), lane = int(threadIdx.x);
-  const int width = colors.width, height = colors.height;
-  const int x = block_center(i, width), y = block_center(j, height);
+  const int width = input.d.width, height = input.d.height;
+  const int x = block_center(i, width), y = block_center(j, height), most = input.most - input.least;
   const int from_x = x - period_radius,
             rows = smaller(period_radius + 1, (height - 1 - y + period_radius) / 2 + 1) -
                    larger(0, (period_radius - y + 1) / 2);
-  PeriodWindow::load(colors, from_x, y, period_columns, window.own);
+  PeriodWindow::load(input.left_colors, from_x, y, period_columns, window.own);
   PeriodSearch search[2];  // to the right and to the left
-  for (int first = 1; first <= most; first += shifts_at_once) {
-    const int count = smaller(shifts_at_once, most + 1 - first);
-    PeriodWindow::load(colors, from_x + first, y, period_columns + count - 1, window.moved[0]);
-    PeriodWindow::load(colors, from_x - first - count + 1, y, period_columns + count - 1, window.moved[1]);
+  for (int first = 1; first <= most + 1; first += shifts_at_once) {
+    const int count = smaller(shifts_at_once, most + 2 - first);
+    PeriodWindow::load(input.left_colors, from_x + first, y, period_columns + count - 1, window.moved[0]);
+    PeriodWindow::load(input.left_colors, from_x - first - count + 1, y, period_columns + count - 1,
+                       window.moved[1]);
     __syncwarp();
     unsigned sum[2][each_shifts] = {};
     for (int k = larger(-from_x, 0); k < smaller(period_columns, width - from_x); ++k) {
@@ -143,24 +144,7 @@ __global__ void __launch_bounds__(32) periods_kernel(View<const std::uint32_t> c
     }
     __syncwarp();
   }
-  if (lane > 0) return;
-  blocks.after(i, j) = search[0].period;
-  blocks.before(i, j) = search[1].period;
-}
-
-constexpr int repetition_warps = 4;
-
-/// A warp takes a block.
-__global__ void __launch_bounds__(32 * repetition_warps, 5)
-    repetition_kernel(const __grid_constant__ RepetitionInput input,
-                      const __grid_constant__ RepeatedBlocks blocks) {
-  begin_kernel();
-  const int i = int(blockIdx.x) * repetition_warps + int(threadIdx.y), j = int(blockIdx.y),
-            lane = int(threadIdx.x);
-  if (i >= blocks.repeated.width) return;  // the same for all lanes
-  const int width = input.d.width, height = input.d.height;
-  const int x = block_center(i, width), y = block_center(j, height);
-  const int after = blocks.after(i, j), before = blocks.before(i, j);
+  const int after = search[0].period, before = search[1].period;
   constexpr int columns = 2 * pair_radius_x + 1, pixels = columns * (pair_radius_y + 1),
                 of_lane = (pixels + 31) / 32;
   MatchedPixel pixel[of_lane];
@@ -183,7 +167,10 @@ __global__ void __launch_bounds__(32 * repetition_warps, 5)
     pair.squares = sum_of_warp(pair.squares);
     repeated = pair.is_tie();
   }
-  if (lane == 0) blocks.repeated(i, j) = repeated ? 1 : 0;
+  if (lane > 0) return;
+  blocks.before(i, j) = before;
+  blocks.after(i, j) = after;
+  blocks.repeated(i, j) = repeated ? 1 : 0;
 }
 
 constexpr int withhold_warps = 8;
@@ -210,17 +197,10 @@ __global__ void __launch_bounds__(32 * withhold_warps)
 }  // namespace
 
 template <class Backend>
-void find_periods(Backend& cuda, View<const std::uint32_t> colors, int most, const RepeatedBlocks& blocks) {
-  const Size size = blocks.before.size();
-  cuda.launch(periods_kernel, dim3(unsigned(size.width), unsigned(size.height)), dim3(32), 0, colors, most,
-              blocks);
-}
-
-template <class Backend>
 void find_repetition(Backend& cuda, const RepetitionInput& input, const RepeatedBlocks& blocks) {
   const Size size = blocks.repeated.size();
-  cuda.launch(repetition_kernel, dim3(blocks_for(size.width, repetition_warps), unsigned(size.height)),
-              dim3(32, repetition_warps), 0, input, blocks);
+  cuda.launch(repetition_kernel, dim3(unsigned(size.width), unsigned(size.height)), dim3(32), 0, input,
+              blocks);
 }
 
 template <class Backend>
@@ -230,7 +210,6 @@ void withhold_repeated(Backend& cuda, View<const std::uint8_t> repeated, View<st
               dim3(32, withhold_warps), 0, repeated, valid, confidence);
 }
 
-PF_STEP(find_periods<Cuda>);
 PF_STEP(find_repetition<Cuda>);
 PF_STEP(withhold_repeated<Cuda>);
 

@@ -31,11 +31,7 @@ struct RepeatedBlocks {
   View<std::uint8_t> repeated;
 };
 
-/// Finds the periods of an image (see mix.hpp), up to `most` px.
-template <class Backend>
-void find_periods(Backend& backend, View<const std::uint32_t> colors, int most, const RepeatedBlocks& blocks);
-
-/// Finds the blocks that are repeated, given their periods.
+/// Finds the periods, and the blocks that are repeated.
 template <class Backend>
 void find_repetition(Backend& backend, const RepetitionInput& input, const RepeatedBlocks& blocks);
 
