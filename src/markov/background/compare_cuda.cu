@@ -180,7 +180,7 @@ __device__ void compare_block(const SeenFrame& frame, const Background& backgrou
   leaves.each([&](int x, int y) { compare_leaf<Colors>(background, model, x, y); });
 }
 
-__global__ void __launch_bounds__(256, 2)
+__global__ void __launch_bounds__(256, 4)
     compare_background_kernel(SeenFrame frame, const __grid_constant__ Background background,
                               BackgroundModel model) {
   begin_kernel();

@@ -154,7 +154,8 @@ __device__ void learn_four(const Background& background, const Lesson& lesson, c
   store(own.other, background.row(clamp(y + to.y, 0, background.size.height - 1)), to.x, takes & gives);
 }
 
-__global__ void learn_kernel(const __grid_constant__ Background background, BinaryLabels labels) {
+__global__ void __launch_bounds__(256, 3)
+    learn_kernel(const __grid_constant__ Background background, BinaryLabels labels) {
   begin_kernel();
   const int x = pixels_of_thread * own_x(), y = own_y();
   std::uint32_t own = 0;
