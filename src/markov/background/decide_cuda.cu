@@ -17,14 +17,30 @@ __device__ int sum_of_square(const Background& background, int x, int y) {
   return sum;
 }
 
-/// A warp computes the pixels of four words of labels.
-__global__ void decide_background_kernel(const __grid_constant__ Background background, BackgroundModel model,
-                                         BinaryRoom room) {
+constexpr int threshold_bits = 4;
+
+/// Threshold of a pixel, and in the next bit the label to start from. `all`: number of its neighbors.
+__device__ int decision_of(const BackgroundModel& model, bool known, int difference, int flicker,
+                           bool has_last, int moved, int all) {
+  const ChangeCosts cost = background_cost(model, known, difference, flicker, has_last, moved);
+  const int label = known && byte_seems_moving(model, difference);
+  return threshold_of(cost.still, cost.moving, all, model.pair) | label << threshold_bits;
+}
+
+/// A warp computes the pixels of four words of labels. Each block first tabulates the decisions for known pixels
+/// with eight neighbors and little flicker, by the last label and the difference: most pixels are of this kind.
+__global__ void __launch_bounds__(256) decide_background_kernel(const __grid_constant__ Background background,
+                                                                BackgroundModel model, BinaryRoom room) {
   begin_kernel();
+  __shared__ std::uint8_t usual[2][256];
+  const bool has_last = background.number(has_mask) != 0;
+  const int thread = int(threadIdx.y) * 32 + int(threadIdx.x);
+  for (int moved = 0; moved < 2; ++moved)
+    usual[moved][thread] = std::uint8_t(decision_of(model, true, thread, 0, has_last, moved * was_moving, 8));
+  __syncthreads();
   const int x = pixels_of_thread * own_x(), y = own_y();
   const Size size = background.size;
-  if (y >= size.height) return;  // the same for all threads of a warp
-  constexpr int threshold_bits = 4;
+  if (y >= size.height) return;                    // the same for all threads of a warp
   std::uint32_t labels = 0, bits[threshold_bits];  // of the thread's pixels
   PF_UNROLL
   for (int bit = 0; bit < threshold_bits; ++bit) bits[bit] = never >> bit & 1 ? 15 : 0;
@@ -35,23 +51,23 @@ __global__ void decide_background_kernel(const __grid_constant__ Background back
     std::uint32_t all_smooth = 0;
     for (std::uint32_t& four : bits) four = 0;
     each_pixel([&](int i) {
-      int threshold = never, label = 0;  // outside the image
+      int decision = never;  // outside the image
       if (x + i < size.width) {
-        const int flicker = byte_of(flickers, i), difference = byte_of(differences, i);
+        const int flicker = byte_of(flickers, i), difference = byte_of(differences, i),
+                  moved = byte_of(before, i) & was_moving,
+                  all = neighbor_count(x + i, y, size.width, size.height);
         const bool known = byte_of(lumas, i) != no_luma;
         const int smooth = flicker >= dynamic_flicker
                                ? smooth_difference(difference, flicker, sum_of_square(background, x + i, y))
                                : difference;
         put_byte(all_smooth, i, smooth);
-        const ChangeCosts cost = background_cost(
-            model, known, smooth, flicker, background.number(has_mask) != 0, byte_of(before, i) & was_moving);
-        threshold = threshold_of(cost.still, cost.moving, neighbor_count(x + i, y, size.width, size.height),
-                                 model.pair);
-        label = known && byte_seems_moving(model, smooth);
+        decision = known && flicker <= free_flicker && all == 8
+                       ? usual[moved != 0][smooth]
+                       : decision_of(model, known, smooth, flicker, has_last, moved, all);
       }
-      labels |= std::uint32_t(label) << i;
+      labels |= std::uint32_t(decision >> threshold_bits) << i;
       PF_UNROLL
-      for (int bit = 0; bit < threshold_bits; ++bit) bits[bit] |= (std::uint32_t(threshold) >> bit & 1) << i;
+      for (int bit = 0; bit < threshold_bits; ++bit) bits[bit] |= (std::uint32_t(decision) >> bit & 1) << i;
     });
     word_at(row.smooth() + x) = all_smooth;
   }
