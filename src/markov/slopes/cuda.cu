@@ -9,8 +9,10 @@
 namespace parafield {
 namespace {
 
-constexpr int slope_lanes = 8, block_width = 16, block_height = 4, side = 2 * slope_radius + 1;
-constexpr int slopes_width = block_width + 2 * slope_radius, slopes_height = block_height + 2 * slope_radius;
+constexpr int slope_lanes = 8, block_width = 16, block_height = 4;
+constexpr int window_columns = 2 * slope_radius_x + 1, window_rows = 2 * slope_radius_y + 1;  // of a window
+constexpr int slopes_width = block_width + 2 * slope_radius_x,
+              slopes_height = block_height + 2 * slope_radius_y;
 constexpr int pitch = slopes_width + 1;  // the rows of a warp's four pixels lie in different banks
 
 /// The sums of another lane.
@@ -30,7 +32,7 @@ __global__ void __launch_bounds__(slope_lanes* block_width* block_height)
   const int width = from.labels.width, height = from.labels.height;
   for (int i = thread; i < slopes_width * slopes_height; i += slope_lanes * block_width * block_height) {
     const int row = i / slopes_width, column = i - row * slopes_width;
-    const int x = x0 + column - slope_radius, y = y0 + row - slope_radius;
+    const int x = x0 + column - slope_radius_x, y = y0 + row - slope_radius_y;
     const bool inside = x >= 0 && x < width && y >= 0 && y < height;
     d[row][column] = inside ? sloped_disparity(from.labels(x, y), from.costs.before_x(x, y),
                                                from.costs.middle(x, y), from.costs.after_x(x, y))
@@ -39,26 +41,31 @@ __global__ void __launch_bounds__(slope_lanes* block_width* block_height)
     color[row][column] = inside ? from.color(x, y) : 0u;
   }
   __syncthreads();
-  const int column = int(threadIdx.y) + slope_radius, row = int(threadIdx.z) + slope_radius;
+  const int column = int(threadIdx.y) + slope_radius_x, row = int(threadIdx.z) + slope_radius_y;
   const SlopeTolerance tolerance(from.level);
   const std::uint32_t own_color = color[row][column];
   SlopePlane plane{d[row][column]};
-  const int dy = lane - slope_radius;
+  const int dy = lane - slope_radius_y;
+  float shares[window_columns];  // weights of the row's samples by trust and color
+  PF_UNROLL
+  for (int k = 0; k < window_columns; ++k) {
+    const int at = column + k - slope_radius_x;
+    shares[k] = lane < window_rows ? trust[row + dy][at] * color_share(own_color, color[row + dy][at]) : 0.0f;
+  }
   for (int round = 0; round < 2; ++round) {
     RowSums of_row;
-    if (lane < side) {
+    if (lane < window_rows) {
       PF_UNROLL
-      for (int dx = -slope_radius; dx <= slope_radius; ++dx) {
+      for (int k = 0; k < window_columns; ++k) {
+        const int dx = k - slope_radius_x;
         const float difference = d[row + dy][column + dx] - plane.d;
-        const float share =
-            trust[row + dy][column + dx] * color_share(own_color, color[row + dy][column + dx]);
-        const float most = round == 0 ? tolerance.first(window_distance(dx, dy)) : tolerance.second;
-        of_row.add(float(dx), difference, plane.weight(difference, float(dx), float(dy), most, share));
+        const float most = round == 0 ? tolerance.first(dx, dy) : tolerance.second;
+        of_row.add(float(dx), difference, plane.weight(difference, float(dx), float(dy), most, shares[k]));
       }
     }
     WindowSums sums;
     PF_UNROLL
-    for (int i = 0; i < side; ++i) sums.add(sums_of_lane(of_row, i), float(i - slope_radius));
+    for (int i = 0; i < window_rows; ++i) sums.add(sums_of_lane(of_row, i), float(i - slope_radius_y));
     plane = plane.next(sums);
   }
   const int x = x0 + int(threadIdx.y), y = y0 + int(threadIdx.z);
