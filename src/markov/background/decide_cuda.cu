@@ -27,20 +27,17 @@ __device__ int decision_of(const BackgroundModel& model, bool known, int differe
   return threshold_of(cost.still, cost.moving, all, model.pair) | label << threshold_bits;
 }
 
-/// A warp computes the pixels of four words of labels. Each block first tabulates the decisions for known pixels
-/// with eight neighbors and little flicker, by the last label and the difference: most pixels are of this kind.
-__global__ void __launch_bounds__(256) decide_background_kernel(const __grid_constant__ Background background,
-                                                                BackgroundModel model, BinaryRoom room) {
-  begin_kernel();
-  __shared__ std::uint8_t usual[2][256];
-  const bool has_last = background.number(has_mask) != 0;
-  const int thread = int(threadIdx.y) * 32 + int(threadIdx.x);
-  for (int moved = 0; moved < 2; ++moved)
-    usual[moved][thread] = std::uint8_t(decision_of(model, true, thread, 0, has_last, moved * was_moving, 8));
-  __syncthreads();
-  const int x = pixels_of_thread * own_x(), y = own_y();
+/// Decisions for known pixels with eight neighbors and little flicker, which most pixels are, by their last label
+/// and difference.
+struct UsualDecisions {
+  std::uint8_t of[2][256];
+};
+
+/// Decides the pixels of four words of a row. All lanes of the warp must call it.
+__device__ void decide_words(const Background& background, const BackgroundModel& model,
+                             const UsualDecisions& usual, const BinaryRoom& room, int x, int y) {
   const Size size = background.size;
-  if (y >= size.height) return;                    // the same for all threads of a warp
+  const bool has_last = background.number(has_mask) != 0;
   std::uint32_t labels = 0, bits[threshold_bits];  // of the thread's pixels
   PF_UNROLL
   for (int bit = 0; bit < threshold_bits; ++bit) bits[bit] = never >> bit & 1 ? 15 : 0;
@@ -62,7 +59,7 @@ __global__ void __launch_bounds__(256) decide_background_kernel(const __grid_con
                                : difference;
         put_byte(all_smooth, i, smooth);
         decision = known && flicker <= free_flicker && all == 8
-                       ? usual[moved != 0][smooth]
+                       ? usual.of[moved != 0][smooth]
                        : decision_of(model, known, smooth, flicker, has_last, moved, all);
       }
       labels |= std::uint32_t(decision >> threshold_bits) << i;
@@ -81,6 +78,25 @@ __global__ void __launch_bounds__(256) decide_background_kernel(const __grid_con
   }
   if (column < room.words.width && plane <= threshold_bits)
     room.word_row(y, plane == 0 ? 0 : plane + 1)[column] = own;
+}
+
+constexpr int decided_rows = 4;  // of a warp
+
+__global__ void __launch_bounds__(256) decide_background_kernel(const __grid_constant__ Background background,
+                                                                BackgroundModel model, BinaryRoom room) {
+  begin_kernel();
+  __shared__ UsualDecisions usual;
+  const bool has_last = background.number(has_mask) != 0;
+  const int thread = int(threadIdx.y) * 32 + int(threadIdx.x);
+  for (int moved = 0; moved < 2; ++moved)
+    usual.of[moved][thread] =
+        std::uint8_t(decision_of(model, true, thread, 0, has_last, moved * was_moving, 8));
+  __syncthreads();
+  for (int k = 0; k < decided_rows; ++k) {
+    const int y = decided_rows * own_y() + k;
+    if (y < background.size.height)  // the same for all threads of a warp
+      decide_words(background, model, usual, room, pixels_of_thread * own_x(), y);
+  }
 }
 
 __global__ void background_costs_kernel(Background background, BackgroundModel model, Volume costs,
@@ -146,8 +162,9 @@ __global__ void background_mask_kernel(const __grid_constant__ Background backgr
 template <class Backend>
 void decide_background(Backend& cuda, const Background& background, const BackgroundModel& model,
                        const BinaryRoom& room) {
-  cuda.launch(decide_background_kernel, pixel_grid(background.size, pixels_of_thread), pixel_block, 0,
-              background, model, room);
+  const Size rows{background.size.width, (background.size.height + decided_rows - 1) / decided_rows};
+  cuda.launch(decide_background_kernel, pixel_grid(rows, pixels_of_thread), pixel_block, 0, background, model,
+              room);
 }
 
 template <class Backend>

@@ -8,15 +8,24 @@
 namespace parafield {
 namespace {
 
-/// The sum of a value over a warp, in lane 0.
-__device__ long long warp_sum(long long value) {
-  for (int step = 16; step > 0; step /= 2) value += __shfl_down_sync(~0u, value, step);
-  return value;
-}
-__device__ void add_sum(long long* sum, long long value) {
-  const long long all = warp_sum(value);
-  if (threadIdx.x == 0 && all != 0)
-    atomicAdd(reinterpret_cast<unsigned long long*>(sum), static_cast<unsigned long long>(all));
+/// Adds the threads' values, summed over the block, to `to`. All threads of the block must call it.
+template <int Count>
+__device__ void add_sums(long long* to, const long long (&values)[Count]) {
+  constexpr int warps = 8;
+  __shared__ long long of_warp[warps][Count];
+  PF_UNROLL
+  for (int i = 0; i < Count; ++i) {
+    long long sum = values[i];
+    for (int step = 16; step > 0; step /= 2) sum += __shfl_down_sync(~0u, sum, step);
+    if (threadIdx.x == 0) of_warp[threadIdx.y][i] = sum;
+  }
+  __syncthreads();
+  const int i = int(threadIdx.y) * 32 + int(threadIdx.x);
+  if (i >= Count) return;
+  long long sum = 0;
+  for (int warp = 0; warp < warps; ++warp) sum += of_warp[warp][i];
+  if (sum != 0)
+    atomicAdd(reinterpret_cast<unsigned long long*>(to + i), static_cast<unsigned long long>(sum));
 }
 
 /// The point of a thread; one that is not usable beyond the grid.
@@ -35,7 +44,7 @@ __global__ void shift_step_kernel(View<const std::uint8_t> luma, Background back
   if (guess.final) return;
   long long sums[shift_sums] = {};
   add_to_step(own_point(luma, background, guess.rounded()), sums);
-  for (int i = 0; i < shift_sums; ++i) add_sum(background.sums.data + step * shift_sums + i, sums[i]);
+  add_sums(background.sums.data + step * shift_sums, sums);
 }
 
 __global__ void shift_errors_kernel(View<const std::uint8_t> luma, Background background) {
@@ -44,7 +53,7 @@ __global__ void shift_errors_kernel(View<const std::uint8_t> luma, Background ba
   if (proposed.shift.is_none()) return;
   long long sums[2] = {};
   add_errors(own_point(luma, background, proposed.shift), proposed, sums);
-  for (int i = 0; i < 2; ++i) add_sum(background.sums.data + sums_of_errors + i, sums[i]);
+  add_sums(background.sums.data + sums_of_errors, sums);
 }
 
 __global__ void store_shift_kernel(Background background) {
