@@ -96,7 +96,7 @@ struct MatchedPixel {
   PF_HD static MatchedPixel make(const RepetitionInput& input, const std::uint32_t* right, int x, int y) {
     const int width = input.d.width, match = x - int(floor_of(input.d(x, y) + 0.5f));
     const int luma = luma_code(input.left_colors(x, y));
-    return {(match >= 0) & (match < width) ? match : -1, luma,
+    return {bool((match >= 0) & (match < width)) ? match : -1, luma,
             unsampled_difference(luma, right, width, clamp(match, 0, width - 1))};
   }
   PF_HD static float floor_of(float value) {
