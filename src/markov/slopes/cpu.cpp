@@ -83,8 +83,6 @@ void fit_round(const SlopeSamples& samples, const ChunkShares& shares, int x0, i
   }
 }
 
-}  // namespace
-
 template <class Backend>
 void fit_slopes(Backend& cpu, const LevelLabels& labels, const SlopeSamples& samples, const Slopes& slopes) {
   const LevelLabels from = labels;
@@ -108,8 +106,12 @@ void fit_slopes(Backend& cpu, const LevelLabels& labels, const SlopeSamples& sam
   });
 }
 
+}  // namespace
+
 template <class Backend>
-void find_rises(Backend& cpu, const Slopes& slopes, bool finer, int level, const View<float> (&rises)[2]) {
+void find_rises(Backend& cpu, const LevelLabels& labels, const SlopeSamples& samples, const Slopes& slopes,
+                bool finer, int level, const View<float> (&rises)[2]) {
+  fit_slopes(cpu, labels, samples, slopes);
   const View<float> right = rises[0], down = rises[1];
   const int shift = finer ? 1 : 0;
   cpu.rows(right.height, [=](int y) {
@@ -125,6 +127,6 @@ void find_rises(Backend& cpu, const Slopes& slopes, bool finer, int level, const
   });
 }
 
-PF_SLOPE_STEPS(Cpu);
+PF_STEP(find_rises<Cpu>);
 
 }  // namespace parafield

@@ -36,15 +36,12 @@ struct Slopes {
 };
 
 /// Fits planes in two rounds. The first takes the pixels near the center's disparity, the second takes those
-/// near the plane of the first.
+/// near the plane of the first. Then computes the rises of the edges to the right (0) and down (1) of this
+/// level or, if `finer`, of the next finer one: by how many labels the planes rise from a pixel to its neighbor.
+/// `level`: of these edges.
 template <class Backend>
-void fit_slopes(Backend& backend, const LevelLabels& labels, const SlopeSamples& samples,
-                const Slopes& slopes);
-
-/// Computes the rises of a level's edges to the right (0) and down (1): by how many labels the planes rise
-/// from a pixel to its neighbor. `finer`: whether the slopes are those of the next coarser level.
-template <class Backend>
-void find_rises(Backend& backend, const Slopes& slopes, bool finer, int level, const View<float> (&rises)[2]);
+void find_rises(Backend& backend, const LevelLabels& labels, const SlopeSamples& samples,
+                const Slopes& slopes, bool finer, int level, const View<float> (&rises)[2]);
 
 // Shared by both backends.
 
@@ -107,9 +104,5 @@ PF_HD float rise_of(float slope, float other, bool finer, int level) {
   const float rise = clamp((finer ? 0.25f : 0.5f) * (slope + other), -most, most);
   return magnitude(rise) < least ? 0.0f : rise;
 }
-
-#define PF_SLOPE_STEPS(Backend) \
-  PF_STEP(fit_slopes<Backend>); \
-  PF_STEP(find_rises<Backend>)
 
 }  // namespace parafield
