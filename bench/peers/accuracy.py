@@ -19,7 +19,7 @@ import measuring  # noqa: E402
 
 # Method, presets, and parameters that differ from the preset's.
 FLOW = [
-    ("adaptive-ridge", ["default", "fast", "fastest", "accurate", "large-motion", "sequence"], {}),
+    ("adaptive-ridge", ["default", "fast", "fastest", "precise", "accurate", "large-motion", "sequence"], {}),
     ("adaptive-ridge", ["default"], {"sharpen": "one-way"}),
     ("adaptive-ridge", ["default"], {"sharpen": "two-way"}),
     ("adaptive-ridge", ["default"], {"matches": "never"}),
