@@ -53,7 +53,7 @@ TEST(BackgroundQuality, HoldsUnderAllConditions) {
           "square",
           {.size = size, .frames = 300, .color = conditions > Conditions::noisy, .conditions = conditions});
     };
-    const double icm = f1(Icm<BackgroundEnergy>{}, scene({320, 240}), 30);
+    const double icm = f1(Icm<BackgroundEnergy>{}, scene({240, 180}), 30);
     std::printf("%s: icm %.4f", std::string(name).c_str(), icm);
     EXPECT_GE(icm, least_f1(conditions)) << name;
     // Annealing takes longer and learns the same background: it takes small frames, and the two worst conditions.
