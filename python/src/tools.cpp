@@ -237,6 +237,13 @@ void bind_devices(nb::module_& module) {
   module.def("why_no_cuda", &why_no_cuda, "The reason why no CUDA device can be used; empty if one can.");
 }
 
+/// The array that depth_of or depth_sigma_of returns.
+template <auto* compute>
+nb::object depth_plane(nb::handle disparity, double focal_length, double baseline, double offset) {
+  const Field<Stereo> field = field_of<Stereo>(disparity, "disparity");
+  return plane_array(compute(field.result(0), focal_length, baseline, offset).view());
+}
+
 }  // namespace
 
 void bind_tools(nb::module_& module) {
@@ -267,21 +274,13 @@ order can reach.)");
   define<
       "depth_of(disparity, focal_length: float, baseline: float, offset: float = 0) -> "
       "array[float32]">(
-      module,
-      [](nb::handle disparity, double focal_length, double baseline, double offset) {
-        const Field<Stereo> field = field_of<Stereo>(disparity, "disparity");
-        return plane_array(depth_of(field.result(0), focal_length, baseline, offset).view());
-      },
+      module, &depth_plane<&depth_of>,
       "Depths, H x W: focal_length * baseline / (d + offset), in the unit of `baseline`.\n\n"
       "Depth is infinite where the disparity is invalid or d + offset is not above 0.");
   define<
       "depth_sigma_of(disparity, focal_length: float, baseline: float, offset: float = 0) -> "
       "array[float32]">(
-      module,
-      [](nb::handle disparity, double focal_length, double baseline, double offset) {
-        const Field<Stereo> field = field_of<Stereo>(disparity, "disparity");
-        return plane_array(depth_sigma_of(field.result(0), focal_length, baseline, offset).view());
-      },
+      module, &depth_plane<&depth_sigma_of>,
       "Standard deviations of the depths of depth_of, H x W, in the unit of `baseline`.\n\n"
       "The disparity must have a sigma. Infinite where the depth is.");
   module.def(

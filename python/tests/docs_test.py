@@ -93,7 +93,7 @@ class Page:
         self.expected: dict[int, str] = {}  # texts of lines that have not printed yet
         self.wrong: list[str] = []
         if name == "README.md":
-            self.names["frame0"], self.names["frame1"] = parafield.render_scene("flythrough").frames
+            self.names["frame0"], self.names["frame1"] = parafield.render_scene("flythrough", shape=(240, 320)).frames
             for i in range(2):
                 parafield.write_frame(folder / f"frame000{i}.png", self.names[f"frame{i}"])
         (folder / "bin").mkdir()

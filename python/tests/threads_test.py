@@ -204,7 +204,7 @@ def test_handlers_of_signals_run_during_a_call(run_program):
         signal.signal(signal.SIGALRM, lambda *_: print("handled", flush=True))
         signal.setitimer(signal.ITIMER_REAL, 0.1)
         shares = []
-        flow = pf.FlowEstimator("annealing", device="cpu", sweeps=300, progress=shares.append)(*frames)
+        flow = pf.FlowEstimator("annealing", device="cpu", sweeps=60, progress=shares.append)(*frames)
         print(shares[-1])
     """)
     assert out == "handled\n1.0\n"

@@ -39,7 +39,7 @@ class ProbabilityScores {
   std::int64_t count_ = 0;
 };
 
-/// What a pixel's error bars say: its error's squared distance in standard deviations, and the trace.
+/// A pixel's error by its error bars: its squared distance in standard deviations, and the covariance's trace.
 struct Normalized {
   double squared, trace;
 };

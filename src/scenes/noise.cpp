@@ -1,45 +1,53 @@
 // SPDX-License-Identifier: MIT
 #include "scenes/noise.hpp"
 
-#include <array>
-#include <cmath>
-
 namespace parafield {
 namespace {
 
-/// Weights of the four lattice values around a point in one dimension: the uniform cubic B-spline.
-std::array<double, 4> spline_weights(double t) {
-  const double s = 1 - t;
-  return {s * s * s / 6, (4 - 3 * t * t * (2 - t)) / 6, (4 - 3 * s * s * (2 - s)) / 6, t * t * t / 6};
+/// Weights of the four lattice values around a point, of columns and of rows: the uniform cubic B-spline.
+struct Weights {
+  Pair of[4];
+};
+
+Weights spline_weights(Pair t) {
+  const Pair s = 1 - t;
+  return {{s * s * s / 6, (4 - 3 * t * t * (2 - t)) / 6, (4 - 3 * s * s * (2 - s)) / 6, t * t * t / 6}};
+}
+
+/// As std::floor, which is a call where the compiler may not use SSE4.1.
+std::int64_t rounded_down(double value) {
+  const auto whole = std::int64_t(value);
+  return whole - (double(whole) > value);
 }
 
 }  // namespace
 
 Octave::Octave(double spacing, std::uint64_t key)
     : spacing_(spacing),
-      shift_x_(to_unit(random_bits(key, 0))),
-      shift_y_(to_unit(random_bits(key, 1))),
+      shift_{to_unit(random_bits(key, 0)), to_unit(random_bits(key, 1))},
       key_(random_bits(key, 2)) {}
 
 double Octave::operator()(double x, double y) {
-  const double across = x / spacing_ + shift_x_, down = y / spacing_ + shift_y_;
-  const double column = std::floor(across), row = std::floor(down);
-  if (std::int64_t(column) != column_ || std::int64_t(row) != row_) {
-    column_ = std::int64_t(column);
-    row_ = std::int64_t(row);
+  const Pair at = Pair{x, y} / spacing_ + shift_;
+  const std::int64_t column = rounded_down(at[0]), row = rounded_down(at[1]);
+  if (column != column_ || row != row_) {
+    column_ = column;
+    row_ = row;
     for (int j = 0; j < 4; ++j) {
-      const std::uint64_t row_key = random_bits(key_, std::uint64_t(row_ + j));
+      const std::uint64_t row_key = random_bits(key_, std::uint64_t(row + j));
       for (int k = 0; k < 4; ++k)
-        values_[j][k] = 2 * to_unit(random_bits(row_key, std::uint64_t(column_ + k))) - 1;
+        values_[k][j / 2][j % 2] = 2 * to_unit(random_bits(row_key, std::uint64_t(column + k))) - 1;
     }
   }
 
-  const auto horizontal = spline_weights(across - column), vertical = spline_weights(down - row);
-  double sum = 0;
-  for (int j = 0; j < 4; ++j)
-    sum += vertical[j] * (horizontal[0] * values_[j][0] + horizontal[1] * values_[j][1] +
-                          horizontal[2] * values_[j][2] + horizontal[3] * values_[j][3]);
-  return sum;
+  const Weights weights = spline_weights(at - Pair{double(column), double(row)});
+  const auto rows = [&](int half) {  // two of the four
+    return weights.of[0][0] * values_[0][half] + weights.of[1][0] * values_[1][half] +
+           weights.of[2][0] * values_[2][half] + weights.of[3][0] * values_[3][half];
+  };
+  const Pair upper = rows(0), lower = rows(1);
+  return weights.of[0][1] * upper[0] + weights.of[1][1] * upper[1] + weights.of[2][1] * lower[0] +
+         weights.of[3][1] * lower[1];
 }
 
 }  // namespace parafield

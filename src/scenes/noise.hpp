@@ -46,6 +46,9 @@ inline double wave(double turns) {
   return -4 * u * (1 - std::abs(u));
 }
 
+/// Two numbers that the processor adds, multiplies and divides at once.
+using Pair [[gnu::vector_size(16)]] = double;
+
 /// An octave of random structure over the plane: a cubic B-spline over a lattice of independent random
 /// numbers in -1..1, which is a smooth function of real coordinates. The B-spline's spectrum is sinc^4: the
 /// amplitude is low at a wavelength of twice the spacing, and zero at the spacing itself. An Octave caches
@@ -60,10 +63,10 @@ class Octave {
 
  private:
   double spacing_ = 1;
-  double shift_x_ = 0, shift_y_ = 0;  ///< shift of the lattice, in its units; different for each octave
+  Pair shift_ = {};  ///< shift of the lattice, in its units; different for each octave
   std::uint64_t key_ = 0;
   std::int64_t column_ = INT64_MIN, row_ = INT64_MIN;
-  double values_[4][4] = {};
+  Pair values_[4][2] = {};  ///< of each column two values and the two below them
 };
 
 /// Smooth step: 0 up to `low`, 1 from `high`.

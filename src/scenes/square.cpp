@@ -193,7 +193,7 @@ class Shake {
   Point at_{0, 0};
 };
 
-/// What a thermal camera shows of a gray value: little contrast, and objects that are warm.
+/// A gray value as a thermal camera shows it: with little contrast, and with warm objects.
 double thermal_gray(double gray, bool is_object) {
   return 90 + 0.12 * (gray - mean_gray) + (is_object ? 14 : 0);
 }

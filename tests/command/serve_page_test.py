@@ -156,8 +156,8 @@ def main():
                     if width > 1000:
                         test_flow(window, run, Path(name))
                         test_video(window, Path(name))
+                        test_cancel(window)
                     test_examples(window)
-                    test_cancel(window)
                     wide = window.run("return document.documentElement.scrollWidth")
                     expect(wide <= width, f"the page is {wide} px wide in a window of {width} px")
                     test_errors(window, Path(name))

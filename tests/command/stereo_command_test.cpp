@@ -239,7 +239,7 @@ TEST_F(StereoCommand, TakesTheTimeOfOneSolve) {
   if (tests_sanitized_command()) GTEST_SKIP() << takes_minutes;
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
-  const auto report = json({"-m", "annealing", "--sweeps", "20000", "--threads", "1", "--energy", "result"});
+  const auto report = json({"-m", "annealing", "--sweeps", "8000", "--threads", "1", "--energy", "result"});
   const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   EXPECT_LT(seconds, 1.1 * double(report["milliseconds"]) / 1000 + 0.2) << report["milliseconds"];
   EXPECT_EQ(report["repeats"], 0);

@@ -104,7 +104,7 @@ TEST_F(SynthCommand, ShowsProgressOfLongRuns) {
   EXPECT_EQ(interrupted.code, 130);
   EXPECT_NE(interrupted.err.find("rendering: "), std::string::npos) << interrupted.err;
   EXPECT_TRUE(contents().empty());
-  const Words large = {"synth", "flythrough", "-o", path("new"), "--size", "20000x20000"};
+  const Words large = {"synth", "flythrough", "-o", path("new"), "--size", "6000x6000"};
   EXPECT_NE(run_at_terminal(large, "s left").err.find("rendering: "), std::string::npos);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "emulated/emulated_cuda.hpp"
 
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <algorithm>
@@ -21,8 +22,11 @@ constexpr int lanes = 32;
 
 enum class State { runs, waits_for_warp, waits_for_block, has_ended };
 
+/// A thread. It begins in a context of its own; from then on _setjmp and _longjmp switch to it and back, because
+/// swapcontext makes two system calls for each switch. A fiber that has ended runs the next block's thread.
 struct Fiber {
-  ucontext_t context{};
+  bool begun = false;
+  jmp_buf at{};
   std::vector<char> stack = std::vector<char>(96 * 1024);
   State state = State::runs;
   std::uint64_t value = 0;
@@ -30,19 +34,36 @@ struct Fiber {
 };
 
 std::vector<Fiber> fibers;  // one for each thread of a block
-ucontext_t scheduler;
+jmp_buf scheduler;
 int current = 0;
 const std::function<void()>* body = nullptr;
 
 void leave(State state) {
   Fiber& fiber = fibers[std::size_t(current)];
   fiber.state = state;
-  swapcontext(&fiber.context, &scheduler);
+  if (_setjmp(fiber.at) == 0) _longjmp(scheduler, 1);
 }
 
 void begin_fiber() {
-  (*body)();
-  leave(State::has_ended);
+  while (true) {
+    (*body)();
+    leave(State::has_ended);
+  }
+}
+
+/// Runs the current thread until it leaves.
+void resume() {
+  if (_setjmp(scheduler) != 0) return;
+  Fiber& fiber = fibers[std::size_t(current)];
+  if (fiber.begun) _longjmp(fiber.at, 1);
+  fiber.begun = true;
+  ucontext_t context;
+  getcontext(&context);
+  context.uc_stack.ss_sp = fiber.stack.data();
+  context.uc_stack.ss_size = fiber.stack.size();
+  context.uc_link = nullptr;
+  makecontext(&context, begin_fiber, 0);
+  setcontext(&context);
 }
 
 Fiber& of_warp(int lane) { return fibers[std::size_t(current / lanes * lanes + lane)]; }
@@ -62,15 +83,7 @@ bool release(std::size_t first, std::size_t end, State waiting) {
 
 void run_block(std::vector<int>& order, ThreadOrder kind, std::mt19937& random) {
   const std::size_t count = order.size();
-  for (std::size_t i = 0; i < count; ++i) {
-    Fiber& fiber = fibers[i];
-    fiber.state = State::runs;
-    getcontext(&fiber.context);
-    fiber.context.uc_stack.ss_sp = fiber.stack.data();
-    fiber.context.uc_stack.ss_size = fiber.stack.size();
-    fiber.context.uc_link = nullptr;
-    makecontext(&fiber.context, begin_fiber, 0);
-  }
+  for (std::size_t i = 0; i < count; ++i) fibers[i].state = State::runs;
   while (true) {
     if (kind == ThreadOrder::random) std::ranges::shuffle(order, random);
     for (const int i : order) {
@@ -78,7 +91,7 @@ void run_block(std::vector<int>& order, ThreadOrder kind, std::mt19937& random) 
       current = i;
       const unsigned at = unsigned(i), width = threads_of_block.x, height = threads_of_block.y;
       thread = {at % width, at / width % height, at / (width * height)};
-      swapcontext(&scheduler, &fibers[std::size_t(i)].context);
+      resume();
     }
     bool goes_on = false;
     for (std::size_t first = 0; first < count; first += lanes)
@@ -86,6 +99,7 @@ void run_block(std::vector<int>& order, ThreadOrder kind, std::mt19937& random) 
     if (goes_on || release(0, count, State::waits_for_block)) continue;
     if (std::ranges::all_of(order, [](int i) { return fibers[std::size_t(i)].state == State::has_ended; }))
       return;
+    fibers.clear();
     throw std::logic_error("threads of a block wait for each other");
   }
 }

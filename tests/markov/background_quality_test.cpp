@@ -53,11 +53,12 @@ TEST(BackgroundQuality, HoldsUnderAllConditions) {
           "square",
           {.size = size, .frames = 300, .color = conditions > Conditions::noisy, .conditions = conditions});
     };
-    const double icm = f1(Icm<BackgroundEnergy>{}, scene({320, 240}), 30);
+    const double icm = f1(Icm<BackgroundEnergy>{}, scene({240, 180}), 30);
     std::printf("%s: icm %.4f", std::string(name).c_str(), icm);
     EXPECT_GE(icm, least_f1(conditions)) << name;
-    if (conditions <= Conditions::noisy) {
-      const double annealing = f1(Annealing<BackgroundEnergy>{}, scene({160, 120}), 30);  // it takes longer
+    // Annealing takes longer and learns the same background: it takes small frames, and the two worst conditions.
+    if (conditions == Conditions::swaying || conditions == Conditions::noisy) {
+      const double annealing = f1(Annealing<BackgroundEnergy>{}, scene({160, 120}), 30);
       std::printf(", annealing %.4f", annealing);
       EXPECT_GE(annealing, 0.93) << name;
     }
@@ -66,12 +67,12 @@ TEST(BackgroundQuality, HoldsUnderAllConditions) {
 }
 
 TEST(BackgroundQuality, Highway) {
-  if (!test::find_data("cdnet/highway/groundtruth/gt000880.png"))
+  if (!test::find_data("cdnet/highway/groundtruth/gt000800.png"))
     GTEST_SKIP() << "skipped without cdnet/highway in the data folder; PARAFIELD_DATA names that folder";
   MotionDetector icm(Icm<BackgroundEnergy>{}, {320, 240}),
       annealing(Annealing<BackgroundEnergy>{}, {320, 240});
   MaskScores scores, annealed;
-  for (int i = 470; i <= 880; ++i) {
+  for (int i = 470; i <= 800; ++i) {
     std::ostringstream number;
     number << std::setw(6) << std::setfill('0') << i;
     const FrameBuffer frame =

@@ -106,9 +106,9 @@ inline double difference(const Rgb& frame0, const Rgb& frame1, int window, int x
 
 struct Estimate {
   Interpolated mean;
-  double difference = INFINITY;         ///< that of the mean
+  double difference = INFINITY;         ///< difference of the mean
   Position turn = {NAN, NAN};           ///< flow of the camera's rotation
-  double turned_difference = INFINITY;  ///< that of the rotation
+  double turned_difference = INFINITY;  ///< difference of the rotation
 };
 
 /// Alg. 1 for a pixel. Likelihoods compare `smoothed`. The first of the two hypotheses that passes is the

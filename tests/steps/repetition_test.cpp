@@ -171,7 +171,8 @@ struct FacadePair {
 };
 
 TEST(RepeatedFacade, IsNotValid) {
-  for (const char* name : {"quality", "fast", "accurate"}) {
+  for (const std::string_view name : {"fast", "quality", "accurate"}) {
+    if (sanitized && name != "fast") break;
     auto method = preset<BeliefPropagation<StereoEnergy>>(name);
     method.energy.disparities = 48;
     const auto shares = [&](int texture, StereoOptions options) {
@@ -187,7 +188,7 @@ TEST(RepeatedFacade, IsNotValid) {
         for (int x = 8; x < FacadePair::size.width; ++x)
           if (found.valid(x, y)) ++(std::abs(found.d(x, y) - 8) > 1 ? wrong : right);
       const double all = (FacadePair::size.width - 8) * FacadePair::size.height;
-      std::printf("%s, texture %d: valid and right %.1f %%, wrong %.1f %%\n", name, texture,
+      std::printf("%s, texture %d: valid and right %.1f %%, wrong %.1f %%\n", name.data(), texture,
                   100 * right / all, 100 * wrong / all);
       return std::pair{right / all, wrong / all};
     };

@@ -11,7 +11,7 @@
 namespace parafield {
 namespace {
 
-constexpr Size size{sanitized ? 64 : 160, sanitized ? 56 : 120};
+constexpr Size size{sanitized ? 44 : 160, sanitized ? 52 : 120};
 
 template <class Task>
 typename Task::Options with_least(float least) {

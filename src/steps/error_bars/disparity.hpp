@@ -20,7 +20,7 @@
 /// V, J^2 where d is not valid, L^2, and 1 / (confidence + 1)^2. Windows repeat the border pixel.
 namespace parafield {
 
-/// What the error bars of disparities are computed from.
+/// Inputs of the error bars of disparities.
 struct DisparityBarsInput {
   View<const std::uint32_t> left_colors, right_colors;  ///< words of colors
   View<const float> d, right;                           ///< final disparities; the right image's
@@ -28,7 +28,7 @@ struct DisparityBarsInput {
   View<const float> confidence;
 };
 
-/// Error bars of disparities; planes that nobody asked for are empty.
+/// Error bars of disparities. Planes that the caller did not ask for are empty.
 struct DisparityErrorBars {
   View<float> sigma, outlier, outlier3;
   View<std::uint8_t> cause;
@@ -84,7 +84,7 @@ PF_HD float sum_of_5(At at) {
   return ((at(0) + at(4)) + (at(1) + at(3))) + at(2);
 }
 
-/// What a pixel's error bars depend on.
+/// Evidence from which a pixel's error bars are computed.
 struct DisparityErrorSums {
   float texture, apart;  ///< sums over the windows
   float not_valid;       ///< number of pixels

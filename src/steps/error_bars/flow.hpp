@@ -25,7 +25,7 @@
 /// finite have no weight.
 namespace parafield {
 
-/// What flow's error bars are computed from.
+/// Inputs of flow's error bars.
 struct FlowEvidence {
   View<const float> luma0, luma1;  ///< 0..255
   FlowPlanes flow, back;           ///< `back`: flow of the second frame, or empty

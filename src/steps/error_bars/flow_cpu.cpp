@@ -2,7 +2,6 @@
 #include "core/cpu/backend.hpp"
 #include "steps/error_bars/flow.hpp"
 #include "steps/error_bars/rows.hpp"
-#include "steps/warp/warp_row.hpp"
 
 // Each thread works down its rows and keeps the rows that the windows still need in rings, so each row is
 // warped once and stays in the L2 cache.

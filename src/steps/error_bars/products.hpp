@@ -2,7 +2,7 @@
 #pragma once
 #include "core/arithmetic.hpp"
 
-/// What error bars of flow and of disparities share; both backends compute it.
+/// Arithmetic that error bars of flow and of disparities share, for both backends.
 namespace parafield {
 
 constexpr int tensor_reach = 3;  ///< px: products are averaged over 7x7 pixels

@@ -7,30 +7,10 @@
 namespace parafield {
 namespace {
 
-/// Repeats the first and last values of a row in its margins.
-inline void extend(float* row, int width, int reach) {
-  for (int i = 1; i <= reach; ++i) row[-i] = row[0], row[width - 1 + i] = row[width - 1];
-}
-
 /// Copies a row and extends it.
 inline void copy_row(const float* from, float* to, int width) {
   for (int x = 0; x < width; ++x) to[x] = from[x];
   extend(to, width, bars_margin);
-}
-
-/// Warps row y of `frame` by the flow, and computes its mean with `other` and their difference.
-inline void compare_warped(const float* other, View<const float> frame, FlowRow flow, int y, float* mean,
-                           float* difference) {
-  const int width = frame.width;
-  warp_row(frame, flow, 1, y, difference);
-#pragma GCC ivdep
-  for (int x = 0; x < width; ++x) {
-    const float a = other[x], b = difference[x];
-    mean[x] = 0.5f * (a + b);
-    difference[x] = b - a;
-  }
-  extend(mean, width, 1);
-  extend(difference, width, 1);
 }
 
 /// The products at a pixel of three rows of means and differences.

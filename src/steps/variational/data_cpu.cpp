@@ -15,11 +15,6 @@ constexpr int ring_rows = ComparedFrames::most * rings_each * ring, smooth_rows 
               sum_rows = smooth_rows + 7, row_count = sum_rows + 1;
 static_assert(row_count <= other_rows);
 
-/// Repeats the first and last values of a row in its margins.
-void extend_row(float* row, int width, int reach) {
-  for (int i = 1; i <= reach; ++i) row[-i] = row[0], row[width - 1 + i] = row[width - 1];
-}
-
 /// A thread's part of compare_gradients.
 struct Band {
   ComparedFrames frames;
@@ -45,20 +40,9 @@ struct Band {
 
 /// Warps row y of the second frame, and computes the mean of both frames and their difference.
 void compare_row(const Band& band, int y) {
-  const int width = band.width();
-  for (int c = 0; c < band.frames.channels; ++c) {
-    const float* const from = band.frames.from[c].row(y);
-    float *const mean = band.mean(c, y), *const difference = band.difference(c, y);
-    warp_row(band.frames.to[c], {band.flow.u.row(y), band.flow.v.row(y)}, 1, y, difference);
-#pragma GCC ivdep
-    for (int x = 0; x < width; ++x) {
-      const float a = from[x], b = difference[x];
-      mean[x] = 0.5f * (a + b);
-      difference[x] = b - a;
-    }
-    extend_row(mean, width, 1);
-    extend_row(difference, width, 1);
-  }
+  for (int c = 0; c < band.frames.channels; ++c)
+    compare_warped(band.frames.from[c].row(y), band.frames.to[c], {band.flow.u.row(y), band.flow.v.row(y)}, y,
+                   band.mean(c, y), band.difference(c, y));
 }
 
 /// Computes the first derivatives of the mean in row y.
@@ -73,8 +57,8 @@ void derive_row(const Band& band, int y) {
       along_x[x] = derivative_of_three(mean[x - 1], mean[x + 1]);
       along_y[x] = derivative_of_three(before[x], after[x]);
     }
-    extend_row(along_x, width, 2);
-    extend_row(along_y, width, 2);
+    extend(along_x, width, 2);
+    extend(along_y, width, 2);
   }
 }
 
@@ -159,7 +143,7 @@ void smooth_row(const Band& band, int y) {
   for (int i = 0; i < planes; ++i) raw[i] = band.sum(i);
   weigh_row(band, y, raw);
   for (int i = 0; i < planes; ++i) {
-    extend_row(raw[i], width, 1);
+    extend(raw[i], width, 1);
     float* const to = band.smooth(i, y);
 #pragma GCC ivdep
     for (int x = 0; x < width; ++x) to[x] = smoothed_data(raw[i][x - 1], raw[i][x], raw[i][x + 1]);

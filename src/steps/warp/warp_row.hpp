@@ -262,5 +262,25 @@ inline void warp_row(View<const float> frame, FlowRow flow, float step, int y, f
   warp_pixels(frame, flow, step, y, x, frame.width, out);
 }
 
+/// Extends a row on both sides by repeating its border values `reach` times.
+inline void extend(float* row, int width, int reach) {
+  for (int i = 1; i <= reach; ++i) row[-i] = row[0], row[width - 1 + i] = row[width - 1];
+}
+
+/// Warps row y of a frame by the flow, and computes its mean with `other` and their difference, extended by 1.
+inline void compare_warped(const float* other, View<const float> frame, FlowRow flow, int y, float* mean,
+                           float* difference) {
+  const int width = frame.width;
+  warp_row(frame, flow, 1, y, difference);
+#pragma GCC ivdep
+  for (int x = 0; x < width; ++x) {
+    const float a = other[x], b = difference[x];
+    mean[x] = 0.5f * (a + b);
+    difference[x] = b - a;
+  }
+  extend(mean, width, 1);
+  extend(difference, width, 1);
+}
+
 }  // namespace
 }  // namespace parafield

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "gradient/adaptive_ridge/spaced/spaced.hpp"
 #include "gradient/adaptive_ridge/tensors/band.hpp"
-#include "steps/warp/warp_row.hpp"
 
 // Each thread works down rows of cells. It keeps three warped rows of the frame, and the sums of products
 // along rows of the grid in rings of three rows. Each of its rows is therefore computed once and stays in the

@@ -2,16 +2,12 @@
 #pragma once
 #include "core/cpu/backend.hpp"
 #include "gradient/adaptive_ridge/tensors/tensors.hpp"
+#include "steps/warp/warp_row.hpp"
 
 /// Bands of normal equations on the CPU. They are in an unnamed namespace because each instruction set has
 /// its own copy.
 namespace parafield {
 namespace {
-
-/// Extends a row on both sides by repeating its border values `reach` times.
-inline void extend(float* row, int width, int reach) {
-  for (int x = 1; x <= reach; ++x) row[-x] = row[0], row[width - 1 + x] = row[width - 1];
-}
 
 /// The rows of cells that a thread works down, and its scratch memory.
 struct CellBand {

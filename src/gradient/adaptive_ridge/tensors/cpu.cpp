@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "gradient/adaptive_ridge/tensors/band.hpp"
-#include "steps/warp/warp_row.hpp"
 
 // Each thread works down rows of cells. It keeps the filtered images of the instants in rings of three rows
 // and the sums of products along rows in rings of ten. Each of its rows is therefore computed once and stays
