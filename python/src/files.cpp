@@ -265,6 +265,10 @@ void bind_files(nb::module_& module) {
       },
       "Writes a mask (.png or .pgm): 255 where it is true, otherwise 0. `mask` is a MotionMask or an array H "
       "x W.");
+  define<"missing_part(path) -> str">(
+      module, [](const Path& path) { return unlocked([&] { return missing_part(path); }); },
+      "What the structure of a video file lacks: its end, or the index of an MP4 or MOV file. Empty for a "
+      "whole file, and for containers whose size is unknown.");
   define<"read_tracks(path) -> array[float32]">(
       module, [](const Path& path) { return track_array(unlocked([&] { return read_tracks(path); })); },
       "Reads tracks from a text file: an array N x 4 of x, y, u and v, px.");

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "io/formats.hpp"
-#include "video/containers.hpp"
 #include "video/ffmpeg_pixels.hpp"
 #include "video/names.hpp"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The outermost structure of video files, which shows whether a file is whole. FFmpeg reads a file that was
 // cut off to its end without an error.
-#include "video/containers.hpp"
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -12,8 +10,9 @@
 #include <string_view>
 
 #include "core/fail.hpp"
+#include "parafield/io.hpp"
 
-namespace parafield::video {
+namespace parafield {
 namespace {
 
 /// The bytes of a file.
@@ -161,4 +160,4 @@ std::string missing_part(const std::filesystem::path& path) {
   return {};
 }
 
-}  // namespace parafield::video
+}  // namespace parafield
