@@ -26,12 +26,17 @@ class FileBytes {
 
   /// Returns `count` bytes from `at` on, fewer at the end.
   std::string read(std::uint64_t at, std::size_t count) {
-    std::string bytes(std::size_t(std::min<std::uint64_t>(count, size - std::min(at, size))), '\0');
-    file_.clear();
-    file_.seekg(std::streamoff(at));
-    file_.read(bytes.data(), std::streamsize(bytes.size()));
-    bytes.resize(std::size_t(file_.gcount()));
-    return bytes;
+    constexpr std::size_t page = 4096;
+    if (at >= size) return {};
+    if (at < window_at_ || at + count > window_at_ + window_.size()) {
+      window_.resize(std::size_t(std::min<std::uint64_t>(std::max(count, page), size - at)));
+      window_at_ = at;
+      file_.clear();
+      file_.seekg(std::streamoff(at));
+      file_.read(window_.data(), std::streamsize(window_.size()));
+      window_.resize(std::size_t(file_.gcount()));
+    }
+    return window_.substr(std::size_t(at - window_at_), count);
   }
   /// Returns the number in `count` bytes from `at` on.
   std::uint64_t number(std::uint64_t at, int count, std::endian order = std::endian::big) {
@@ -46,6 +51,8 @@ class FileBytes {
 
  private:
   std::ifstream file_;
+  std::string window_;  // the bytes read last, from window_at_ on
+  std::uint64_t window_at_ = 0;
 };
 
 /// `part`: " inside its index" or the like.
@@ -124,26 +131,100 @@ std::string missing_of_avi(FileBytes& file) {
   return {};
 }
 
-/// Ogg (RFC 3533): pages; the last page of a stream is marked.
-std::string missing_of_ogg(FileBytes& file) {
-  constexpr std::uint64_t longest_page = 65307;
-  const std::uint64_t from = file.size - std::min(file.size, 2 * longest_page);
-  const std::string end = file.read(from, std::size_t(2 * longest_page));
-  const std::size_t page = end.rfind("OggS");
-  if (page == end.npos || page + 27 > end.size()) return cut(file);
-  const std::size_t segments = std::uint8_t(end[page + 26]);
-  std::size_t length = 27 + segments;
-  if (page + length > end.size()) return cut(file);
-  for (std::size_t i = 0; i < segments; ++i) length += std::uint8_t(end[page + 27 + i]);
-  constexpr int end_of_stream = 4;
-  return page + length > end.size() || (end[page + 5] & end_of_stream) == 0 ? cut(file) : "";
+/// The checksum of a page of Ogg, whose own field counts as 0.
+std::uint32_t ogg_checksum(std::string page) {
+  static const auto table = [] {
+    std::array<std::uint32_t, 256> sums;
+    for (std::uint32_t i = 0; i < 256; ++i) {
+      std::uint32_t sum = i << 24;
+      for (int bit = 0; bit < 8; ++bit) sum = sum << 1 ^ (sum >> 31 ? 0x04c11db7u : 0u);
+      sums[i] = sum;
+    }
+    return sums;
+  }();
+  std::fill_n(page.begin() + 22, 4, '\0');
+  std::uint32_t sum = 0;
+  for (const char byte : page) sum = sum << 8 ^ table[sum >> 24 ^ std::uint8_t(byte)];
+  return sum;
 }
 
-/// GIF: blocks, then a semicolon.
+/// Ogg (RFC 3533): pages with checksums; the last page of a stream is marked.
+std::string missing_of_ogg(FileBytes& file) {
+  constexpr std::size_t header = 27;
+  bool ends = false;
+  for (std::uint64_t at = 0; at < file.size;) {
+    const std::string start = file.read(at, header);
+    if (!start.starts_with(std::string_view("OggS").substr(0, start.size())))
+      return text("it is damaged at byte ", at);
+    if (start.size() < header) return cut(file);
+    const std::string lengths = file.read(at + header, std::uint8_t(start[26]));
+    std::size_t size = header + std::uint8_t(start[26]);
+    for (const char length : lengths) size += std::uint8_t(length);
+    if (size > file.size - at) return cut(file);
+    if (ogg_checksum(file.read(at, size)) != file.number(at + 22, 4, std::endian::little))
+      return text("it is damaged at byte ", at);
+    constexpr int end_of_stream = 4;
+    ends = (start[5] & end_of_stream) != 0;
+    at += size;
+  }
+  return ends ? "" : cut(file);
+}
+
+/// GIF: a header, pictures and extensions, each with blocks of a size, then a semicolon.
 std::string missing_of_gif(FileBytes& file) {
-  std::string end = file.read(file.size - std::min<std::uint64_t>(file.size, 64), 64);
-  end.erase(end.find_last_not_of('\0') + 1);
-  return end.ends_with(';') ? "" : cut(file);
+  const auto colors = [](std::uint64_t flags) { return flags & 0x80 ? 3ull << ((flags & 7) + 1) : 0; };
+  for (std::uint64_t at = 13 + colors(file.number(10, 1)); at < file.size;) {
+    constexpr std::uint64_t picture = 0x2c, extension = 0x21, end = 0x3b;
+    const std::uint64_t kind = file.number(at, 1);
+    if (kind == end) return {};
+    if (kind != picture && kind != extension) return text("it is damaged at byte ", at);
+    at += kind == extension ? 2 : 11 + colors(file.number(at + 9, 1));
+    std::uint64_t length = 0;
+    do {
+      if (at >= file.size) return cut(file);
+      length = file.number(at, 1);
+      at += 1 + length;
+    } while (length > 0);
+  }
+  return cut(file);
+}
+
+/// FLV: tags, each followed by its size.
+std::string missing_of_flv(FileBytes& file) {
+  constexpr std::uint64_t header = 9, tag_header = 11;
+  if (file.size < header + 4) return cut(file);
+  const std::uint64_t last = file.number(file.size - 4, 4);
+  if (last == 0) return {};  // never filled in
+  if (last < tag_header || last + header + 8 > file.size) return cut(file);
+  const std::uint64_t at = file.size - 4 - last, type = file.number(at, 1) & 0x1f;
+  const bool is_tag = type == 8 || type == 9 || type == 18;
+  return is_tag && file.number(at + 1, 3) + tag_header == last ? "" : cut(file);
+}
+
+/// ASF, such as WMV: objects of a name of 16 bytes and a size; the first one's objects record the file's size.
+constexpr std::string_view asf_start("\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\x00\xaa", 12);
+std::string missing_of_asf(FileBytes& file) {
+  constexpr std::string_view properties("\xa1\xdc\xab\x8c\x47\xa9\xcf\x11\x8e\xe4\x00\xc0", 12);
+  constexpr auto little = std::endian::little;
+  std::uint64_t at = 30;
+  for (std::uint64_t left = file.number(24, 4, little); left > 0 && at < file.size; --left) {
+    if (file.read(at, 12) == properties) {
+      const std::uint64_t end = file.number(at + 40, 8, little);
+      const bool is_broadcast = (file.number(at + 88, 4, little) & 1) != 0;
+      return !is_broadcast && end > file.size ? cut(file, end) : "";
+    }
+    const std::uint64_t length = file.number(at + 16, 8, little);
+    if (length < 24 || length > file.size - at) break;
+    at += length;
+  }
+  return {};
+}
+
+/// MXF (SMPTE 377-1): the first partition records where the last one begins.
+constexpr std::string_view mxf_start("\x06\x0e\x2b\x34\x02\x05\x01\x01\x0d\x01\x02\x01", 12);
+std::string missing_of_mxf(FileBytes& file) {
+  const std::uint64_t length = file.number(16, 1), value = 17 + (length >= 0x80 ? length - 0x80 : 0);
+  return file.number(value + 24, 8) > file.size ? cut(file) : "";
 }
 
 }  // namespace
@@ -157,6 +238,9 @@ std::string missing_part(const std::filesystem::path& path) {
   if (start.starts_with("RIFF") && start.ends_with("AVI ")) return missing_of_avi(file);
   if (start.starts_with("OggS")) return missing_of_ogg(file);
   if (start.starts_with("GIF8")) return missing_of_gif(file);
+  if (start.starts_with("FLV")) return missing_of_flv(file);
+  if (start == asf_start) return missing_of_asf(file);
+  if (start == mxf_start) return missing_of_mxf(file);
   return {};
 }
 

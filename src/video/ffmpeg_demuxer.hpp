@@ -19,6 +19,7 @@ class Demuxer {
 
   const AVStream& stream() const { return *context_->streams[stream_]; }
   const AVCodec& codec() const { return *codec_; }
+  int videos() const;  ///< number of videos in the input, without cover pictures
   /// The properties that the container records, except the size. `input` is the name that was opened.
   VideoInfo info(const std::string& input) const;
   /// EXIF orientation of the pictures, 1 to 8.
@@ -43,6 +44,7 @@ class Demuxer {
 
  private:
   void choose_stream();
+  std::int64_t recorded_frames() const;
   double recorded_end() const;
 
   struct FreeBytesIo {
