@@ -285,7 +285,8 @@ void bind_files(nb::module_& module) {
         const Image<std::uint8_t> alpha = unlocked([&] { return read_alpha(path); });
         return alpha ? mask_array(alpha) : nb::none();
       },
-      "The alpha channel of a PNG file, H x W: false where alpha is 0. None if the file has no alpha.\n\n"
+      "The alpha channel of a PNG, WebP or TIFF file, H x W: false where alpha is 0. None if the file has no "
+      "alpha or several images.\n\n"
       "filled() and mark_unknown() accept it: pixels that are false have no value.");
   bind_stereo_files(module);
 }
