@@ -169,7 +169,9 @@ PARAFIELD_API void write_background(const std::filesystem::path& path, const Lea
 /// - ROS's camera_info in YAML, one file a camera, in any order: camera_matrix, distortion_model,
 ///   distortion_coefficients, rectification_matrix and projection_matrix, or the fields of the message.
 /// - Middlebury's calib.txt: cam0, cam1, baseline, doffs, width and height. These images are already
-///   rectified.
+///   rectified, as are KITTI's.
+/// - KITTI's calib.txt: P2 and P3, or without them P0 and P1, in m; calib_cam_to_cam.txt: P_rect_02, P_rect_03,
+///   S_rect_02 and S_rect_03, or those of cameras 0 and 1.
 ///
 /// Error(format) names the line. plan_rectification checks the values further.
 PARAFIELD_API StereoCalibration read_calibration(const std::filesystem::path& path,

@@ -131,7 +131,8 @@ void bind_stereo_files(nb::module_& module) {
         if (!read.assumption.empty()) warn_of_pair(str_text(nb::cast(path)) + ": " + read.assumption);
         return read;
       },
-      "The calibration of a stereo camera: YAML of OpenCV or ROS, or Middlebury's calib.txt.\n\n"
+      "The calibration of a stereo camera: YAML of OpenCV or ROS, or calib.txt of Middlebury or "
+      "KITTI.\n\n"
       "OpenCV's file has K1, D1, K2, D2, R and T, as FileStorage writes them. `second` is a file with the "
       "values that the first one lacks, such as extrinsics.yml. ROS has a camera_info for each camera: both "
       "files are needed. D of 4 values in a column, without a distortion_model in the file, is a fisheye "
