@@ -239,15 +239,18 @@ TEST(Calibrations, OfRos) {
 
 // Damage gives an Error of the format or values that are read, never anything else.
 TEST(Calibrations, DamagedAnywhere) {
-  for (const std::string& text : {samples::opencv_calibration(), samples::middlebury_calibration(),
-                                  samples::ros_calibration(true), samples::ros_message()}) {
-    const io::CalibrationParts left = text.find("!!opencv") == text.npos && !io::is_middlebury(bytes_of(text))
+  for (const std::string& text :
+       {samples::opencv_calibration(), samples::middlebury_calibration(), samples::kitti_calibration(),
+        samples::ros_calibration(true), samples::ros_message()}) {
+    const io::CalibrationParts left = text.starts_with("image_") || text.starts_with("header")
                                           ? io::decode_yaml(bytes_of(samples::ros_calibration(false)))
                                           : io::CalibrationParts{};
     const auto decode = [&](const io::Bytes& bytes) {
       try {
         if (io::is_middlebury(bytes))
           io::decode_middlebury(bytes);
+        else if (io::is_kitti(bytes))
+          io::decode_kitti_calibration(bytes);
         else
           io::calibration_of(io::decode_yaml(bytes), left);
       } catch (const Error& error) {

@@ -408,8 +408,15 @@ inline std::string middlebury_calibration() {
          "doffs=131\nbaseline=193.5\nwidth=2964\nheight=1988\nndisp=280\nisint=0\nvmin=31\nvmax=257\n"
          "dyavg=0.918\ndymax=1.516\n";
 }
+inline std::string kitti_calibration() {
+  return "P0: 7e2 0 600 0 0 7e2 170 0 0 0 1 0\nP1: 7e2 0 600 -378 0 7e2 170 0 0 0 1 0\nR0_rect: 1 0 0\n"
+         "P2: 721.5 0 609.5 44.85 0 721.5 172.5 0.216 0 0 1 0.0027\nS_rect_02: 1242 3.75e2\n"
+         "P3: 721.5 0 609.5 -339.5 0 721.5 172.5 2.199 0 0 1 0.0027\n";
+}
+
 inline std::vector<Sample> calibrations() {
-  return {{"stereo.yml", bytes_of(opencv_calibration())},
+  return {{"kitti.txt", bytes_of(kitti_calibration())},
+          {"stereo.yml", bytes_of(opencv_calibration())},
           {"calib.txt", bytes_of(middlebury_calibration())},
           {"left.yaml", bytes_of(ros_calibration(false))},
           {"message.yaml", bytes_of(ros_message())}};
