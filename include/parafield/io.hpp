@@ -98,8 +98,8 @@ class PARAFIELD_API FlowReader {
 };
 
 /// Writes a flow field: .flo, .pfm, .npy (float32) or .png (KITTI). The first three store the flow of every
-/// pixel, but not `valid`. With `mark_invalid` they store 1e10, which readers take as unknown, where `valid`
-/// is 0; .flo also stores 1e10 where the flow is NaN. KITTI's PNG stores flow rounded to 1/64 px, and
+/// pixel, but not `valid`. With `mark_invalid` they store 1e10 (.flo) or NaN, which readers take as unknown,
+/// where `valid` is 0; .flo also stores 1e10 where the flow is NaN. KITTI's PNG stores flow rounded to 1/64 px, and
 /// `valid`. It stores unknown flow as three zeros, and 0 for flow that is neither valid nor in the range
 /// -512..511.98 px. Valid flow outside that range throws Error(invalid_argument).
 PARAFIELD_API void write_flow(const std::filesystem::path& path, const In<FlowView>& flow,

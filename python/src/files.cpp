@@ -236,7 +236,7 @@ void bind_files(nb::module_& module) {
       },
       "Writes a flow field in the format of the extension: .flo, .pfm, .npy or .png (KITTI).\n\n"
       "`flow` is a FlowField or an array H x W x 2. With `mark_invalid`, invalid flow is written as unknown "
-      "(1e10).");
+      "(1e10 in .flo, otherwise NaN).");
   define<"read_disparity(path, scale: float = 0) -> DisparityField">(
       module,
       [](const Path& path, float scale) {
