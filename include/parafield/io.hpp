@@ -31,9 +31,9 @@ namespace parafield {
 /// - PNG: 1 to 16 bits, gray, palette or RGB. Alpha is dropped here and below; read_alpha reads it.
 /// - JPEG: 8 bits, gray or color, baseline or progressive. CMYK becomes rgb, without a color profile.
 /// - TIFF and BigTIFF: gray or RGB of 1 to 16 bits; signed integers of 8 to 32 bits, unsigned ones of 32 bits
-///   and floats of 16 to 64 bits (read as f32, values unchanged); palette, YCbCr and CMYK of 8 bits; strips or
-///   tiles, with every compression that the installed libtiff supports. Overviews and masks do not count as
-///   images. Files with the tag GDAL_NODATA are read as f32, with NaN where a pixel has its value.
+///   and floats of 16 to 64 bits (read as f32, values unchanged); palette, YCbCr and CMYK of 8 bits; strips
+///   or tiles, with every compression that the installed libtiff supports. Overviews and masks do not count
+///   as images. Files with the tag GDAL_NODATA are read as f32, with NaN where a pixel has its value.
 /// - BMP: 1 to 32 bits, 4 and 8 bits also with run lengths.
 /// - WebP: single images, as rgb. EXR: one flat image of R, G and B, of Y, or of one channel, as f32 in the
 ///   size of its display window, black outside its data. Each needs its library at run time, and throws
@@ -45,7 +45,8 @@ namespace parafield {
 ///   Values are unchanged.
 /// - NetCDF (classic or NetCDF-4, if the netCDF library is available: see netcdf.hpp): a variable with the
 ///   dimensions rows and columns, and possibly time, in any order. Values are unpacked to f32; missing values
-///   are NaN. If the coordinate of the rows is a latitude or a projection's y, the northernmost row comes first.
+///   are NaN. If the coordinate of the rows is a latitude or a projection's y, the northernmost row comes
+///   first.
 /// - Y4M (YUV4MPEG2): mono, 4:2:0, 4:2:2 or 4:4:4 of 8 to 16 bits. Mono becomes gray; values of 9 to 15 bits
 ///   are scaled to 0..65535, other values are unchanged. Color becomes rgb by BT.601, in limited range unless
 ///   the header says XCOLORRANGE=FULL. More than 8 bits become u16. 4:1:1 and alpha throw Error(unsupported).
@@ -99,9 +100,9 @@ class PARAFIELD_API FlowReader {
 
 /// Writes a flow field: .flo, .pfm, .npy (float32) or .png (KITTI). The first three store the flow of every
 /// pixel, but not `valid`. With `mark_invalid` they store 1e10 (.flo) or NaN, which readers take as unknown,
-/// where `valid` is 0; .flo also stores 1e10 where the flow is NaN. KITTI's PNG stores flow rounded to 1/64 px, and
-/// `valid`. It stores unknown flow as three zeros, and 0 for flow that is neither valid nor in the range
-/// -512..511.98 px. Valid flow outside that range throws Error(invalid_argument).
+/// where `valid` is 0; .flo also stores 1e10 where the flow is NaN. KITTI's PNG stores flow rounded to 1/64
+/// px, and `valid`. It stores unknown flow as three zeros, and 0 for flow that is neither valid nor in the
+/// range -512..511.98 px. Valid flow outside that range throws Error(invalid_argument).
 PARAFIELD_API void write_flow(const std::filesystem::path& path, const In<FlowView>& flow,
                               bool mark_invalid = false);
 
@@ -134,9 +135,9 @@ PARAFIELD_API void write_disparity(const std::filesystem::path& path, const In<D
 /// otherwise 0.
 PARAFIELD_API Image<std::uint8_t> read_mask(const std::filesystem::path& path);
 
-/// Reads the alpha channel of a PNG, WebP or TIFF file, rotated like the pixels of read_frame: 0 where alpha is
-/// 0, otherwise 1. The result has no data if the file has no alpha, several images, or is a pipe or standard
-/// input.
+/// Reads the alpha channel of a PNG, WebP or TIFF file, rotated like the pixels of read_frame: 0 where alpha
+/// is 0, otherwise 1. The result has no data if the file has no alpha, several images, or is a pipe or
+/// standard input.
 PARAFIELD_API Image<std::uint8_t> read_alpha(const std::filesystem::path& path);
 
 /// Writes a mask as .png or .pgm: 255 where it is not 0, otherwise 0. A pitch of 0 means that rows are
@@ -170,8 +171,8 @@ PARAFIELD_API void write_background(const std::filesystem::path& path, const Lea
 ///   distortion_coefficients, rectification_matrix and projection_matrix, or the fields of the message.
 /// - Middlebury's calib.txt: cam0, cam1, baseline, doffs, width and height. These images are already
 ///   rectified, as are KITTI's.
-/// - KITTI's calib.txt: P2 and P3, or without them P0 and P1, in m; calib_cam_to_cam.txt: P_rect_02, P_rect_03,
-///   S_rect_02 and S_rect_03, or those of cameras 0 and 1.
+/// - KITTI's calib.txt: P2 and P3, or without them P0 and P1, in m; calib_cam_to_cam.txt: P_rect_02,
+///   P_rect_03, S_rect_02 and S_rect_03, or those of cameras 0 and 1.
 ///
 /// Error(format) names the line. plan_rectification checks the values further.
 PARAFIELD_API StereoCalibration read_calibration(const std::filesystem::path& path,
@@ -205,10 +206,10 @@ PARAFIELD_API DepthLoss write_depth(const std::filesystem::path& path, const Vie
 PARAFIELD_API void write_points(const std::filesystem::path& path, std::span<const ColorPoint> points);
 
 /// What the structure of a video file lacks, in words that follow the file's name: its end, if the file is
-/// shorter than its container says, or the index of an MP4 or MOV file. Empty for a file that is whole, and for
-/// containers and streams whose size is unknown. It reads a few bytes of each part of the file: of MP4 and MOV,
-/// Matroska and WebM, AVI, Ogg, GIF, FLV, ASF and MXF. FFmpeg reads a file that was cut off to its end without an
-/// error.
+/// shorter than its container says, or the index of an MP4 or MOV file; or where it is damaged. Empty for a
+/// file that is whole, and for containers and streams whose size is unknown. It reads a few bytes of each
+/// part of the file: of MP4 and MOV, Matroska and WebM, AVI, Ogg (all of it), GIF, FLV, ASF, MXF and MPEG-TS.
+/// FFmpeg reads a file that was cut off to its end without an error.
 PARAFIELD_API std::string missing_part(const std::filesystem::path& path);
 
 /// Content of a file.

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Calibrations: KITTI's calib.txt with P0 to P3, and calib_cam_to_cam.txt with P_rect_00 to P_rect_03. Cameras 0
-// and 1 are gray, 2 and 3 have colors; their images are rectified.
+// SPDX-License-Identifier: MIT Calibrations: KITTI's calib.txt with P0 to P3, and calib_cam_to_cam.txt with
+// P_rect_00 to P_rect_03. Cameras 0 and 1 are gray, 2 and 3 have colors; their images are rectified.
 #include <array>
 #include <string>
 

@@ -189,19 +189,33 @@ std::string missing_of_gif(FileBytes& file) {
   return cut(file);
 }
 
-/// FLV: tags, each followed by its size.
+/// FLV: tags, each followed by its size, which some programs leave 0.
 std::string missing_of_flv(FileBytes& file) {
-  constexpr std::uint64_t header = 9, tag_header = 11;
-  if (file.size < header + 4) return cut(file);
-  const std::uint64_t last = file.number(file.size - 4, 4);
-  if (last == 0) return {};  // never filled in
-  if (last < tag_header || last + header + 8 > file.size) return cut(file);
-  const std::uint64_t at = file.size - 4 - last, type = file.number(at, 1) & 0x1f;
-  const bool is_tag = type == 8 || type == 9 || type == 18;
-  return is_tag && file.number(at + 1, 3) + tag_header == last ? "" : cut(file);
+  constexpr std::uint64_t header = 9, size_bytes = 4, tag_header = 11;
+  for (std::uint64_t at = header + size_bytes; at < file.size;) {
+    const std::uint64_t type = file.number(at, 1) & 0x1f, size = tag_header + file.number(at + 1, 3),
+                        next = at + size + size_bytes;
+    if (type != 8 && type != 9 && type != 18) return text("it is damaged at byte ", at);
+    if (next > file.size) return cut(file);
+    const std::uint64_t last = file.number(at + size, 4);
+    if (last != size && last != 0) return text("it is damaged at byte ", at);
+    at = next;
+  }
+  return {};
 }
 
-/// ASF, such as WMV: objects of a name of 16 bytes and a size; the first one's objects record the file's size.
+/// MPEG-TS: packets of 188 bytes, in M2TS with 4 more before each; the first of the others is 0x47.
+int ts_packet_bytes(std::string_view start) {
+  for (const std::size_t before : {0, 4})
+    if (const std::size_t size = 188 + before; start.size() > 2 * size && start[before] == 0x47 &&
+                                               start[before + size] == 0x47 &&
+                                               start[before + 2 * size] == 0x47)
+      return int(size);
+  return 0;
+}
+
+/// ASF, such as WMV: objects of a name of 16 bytes and a size; the first one's objects record the file's
+/// size.
 constexpr std::string_view asf_start("\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\x00\xaa", 12);
 std::string missing_of_asf(FileBytes& file) {
   constexpr std::string_view properties("\xa1\xdc\xab\x8c\x47\xa9\xcf\x11\x8e\xe4\x00\xc0", 12);
@@ -241,6 +255,10 @@ std::string missing_part(const std::filesystem::path& path) {
   if (start.starts_with("FLV")) return missing_of_flv(file);
   if (start == asf_start) return missing_of_asf(file);
   if (start == mxf_start) return missing_of_mxf(file);
+  if (const int packet = ts_packet_bytes(file.read(0, 1024));
+      packet > 0 && file.size % std::uint64_t(packet) != 0)
+    return text("the file was cut off: it ends at byte ", file.size, ", inside a packet of ", packet,
+                " bytes");
   return {};
 }
 

@@ -290,8 +290,8 @@ struct ImagesOfVariable : NetcdfImages {
     sort_by(times, axis.coordinate.path);
   }
 
-  /// Whether times as text sort by their characters: they begin with a year, and digits are at the same places,
-  /// as in 2024-05-01_12:00:00.
+  /// Whether times as text sort by their characters: they begin with a year, and digits are at the same
+  /// places, as in 2024-05-01_12:00:00.
   static bool are_sortable(const std::vector<std::string>& times) {
     const auto layout_of = [](std::string time) {
       for (char& c : time)

@@ -154,6 +154,8 @@ int Demuxer::read(AVPacket& packet) {
     awaits_key_ = awaits_key_ && (packet.flags & AV_PKT_FLAG_KEY) == 0;
     if (awaits_key_) continue;
     if (packet.pts != AV_NOPTS_VALUE) end_ = std::max(end_, packet.pts + packet.duration);
+    if (packet.pts != AV_NOPTS_VALUE && packet.size > 0 && (packet.flags & AV_PKT_FLAG_DISCARD) == 0)
+      last_pts_ = std::max(last_pts_.value_or(packet.pts), packet.pts);
     return 0;
   }
 }
@@ -162,10 +164,14 @@ int Demuxer::read(AVPacket& packet) {
 std::int64_t Demuxer::recorded_frames() const {
   const std::string_view format = context_->iformat->name;
   if (format.starts_with("mov,")) return avformat_index_get_entries_count(context_->streams[stream_]);
-  // Times that count frames.
+  return counts_frames() ? std::max<std::int64_t>(stream().duration, 0) : 0;
+}
+
+bool Demuxer::counts_frames() const {
+  const std::string_view format = context_->iformat->name;
   const AVRational rate = stream().avg_frame_rate.num > 0 ? stream().avg_frame_rate : stream().r_frame_rate;
-  const bool counts = rate.num == stream().time_base.den && rate.den == stream().time_base.num;
-  return (format == "ogg" || format == "mxf") && counts ? std::max<std::int64_t>(stream().duration, 0) : 0;
+  return (format == "ogg" || format == "mxf") && rate.num == stream().time_base.den &&
+         rate.den == stream().time_base.num;
 }
 
 std::string Demuxer::missing() const {

@@ -35,13 +35,14 @@ static const std::string note_on_fields =
 /// The steps of the times of frames, which show where frames are missing.
 class TimeSteps {
  public:
-  /// Whether frames seem to be missing before the time, s. `usual` is the step that the file records, 0 = unknown.
-  /// Files may vary their frame rate; even steps double where a single frame is missing.
+  /// Whether frames seem to be missing before the time, s. `usual` is the step that the file records, 0 =
+  /// unknown. Files may vary their frame rate; even steps double where a single frame is missing.
   bool is_gap(double time, double usual) const {
     constexpr double even = 1.75, uneven = 3.5;
     if (steps_ < 2) return steps_ >= 0 && usual > 0 && time - last_ > uneven * usual;
-    return time - last_ > (most_ < 1.5 * least_ ? even : uneven) * sum_ / steps_;
+    return time - last_ > (most_ < 1.5 * least_ ? even : uneven) * mean();
   }
+  double mean() const { return steps_ > 0 ? sum_ / steps_ : 0; }
   void add(double time) {
     if (const double step = time - last_; steps_ >= 0) {
       least_ = steps_ == 0 ? step : std::min(least_, step);
@@ -76,6 +77,7 @@ class FfmpegSource : public Source {
   bool next(VideoFrame& frame) override {
     if (!take()) {
       if (problem_.empty() && delivered_ == 0) problem_ = first_problem_;
+      if (problem_.empty() && lacks_last_frames()) problem_ = "its last frames are damaged";
       if (problem_.empty()) return false;
       const std::string problem = problem_;
       if (goes_on) restart();
@@ -162,7 +164,9 @@ class FfmpegSource : public Source {
 
   /// Notes the first gap in the times, if FFmpeg passes over damaged parts of the container.
   void note_gap(double time) {
-    if (has_gap_ || !demuxer_.passes_over_damage() || !delivered_steps_.is_gap(time, recorded_step())) return;
+    if (has_gap_ || !demuxer_.passes_over_damage() ||
+        !delivered_steps_.is_gap(time, demuxer_.counts_frames() ? recorded_step() : 0))
+      return;
     has_gap_ = true;
     notes.push_back(text("frame ", counted_ + 1, " comes ", detail::text_of(float(time - last_time_)),
                          " s after the frame before it, others after ",
@@ -177,6 +181,13 @@ class FfmpegSource : public Source {
   std::int64_t frames_before(double time) const {
     if (counted_ < 2) return 1;
     return std::max<std::int64_t>(std::llround((time - last_time_) / spacing()) - 1, 1);
+  }
+
+  /// Whether the last packets gave no pictures, which some decoders do not report. True only once.
+  bool lacks_last_frames() {
+    if (!file_ended_ || !demuxer_.last_pts() || std::exchange(end_is_checked_, true)) return false;
+    const double last = double(*demuxer_.last_pts()) * av_q2d(demuxer_.stream().time_base);
+    return decoded_steps_.is_gap(last + decoded_steps_.mean(), 0);
   }
 
   /// Decodes the next picture. Returns false at the end, and after an error once all pictures before it have
@@ -199,9 +210,14 @@ class FfmpegSource : public Source {
     const int got = demuxer_.read(*packet_);
     if (got == 0) {
       stamps_[std::size_t(demuxer_.packets() - 1) % stamps_.size()] = packet_->pts;
-      // Streams may be joined where a packet counts as damaged, but is not.
-      if ((packet_->flags & AV_PKT_FLAG_CORRUPT) != 0 && !demuxer_.may_begin_anywhere())
-        return damaged_since(1, AVERROR_INVALIDDATA);
+      if ((packet_->flags & AV_PKT_FLAG_CORRUPT) != 0) {
+        if (!demuxer_.may_begin_anywhere()) return damaged_since(1, AVERROR_INVALIDDATA);
+        // A packet also counts as damaged where two streams were joined.
+        if (delivered_ > 0 && !std::exchange(has_gap_, true))
+          notes.push_back(
+              text("after frame ", counted_,
+                   ": packets of the stream are missing; frames may be missing or damaged there"));
+      }
       const int sent = avcodec_send_packet(decoder_.get(), packet_.get());
       if (sent < 0) decoding_failed(sent);
       return;
@@ -294,9 +310,10 @@ class FfmpegSource : public Source {
   double last_time_ = 0;
   TimeSteps decoded_steps_, delivered_steps_;
   bool draining_ = false, ended_ = false, file_ended_ = false, noted_ = false;
-  bool cut_off_ = false;       // the rest of the file is missing or cannot be read
-  bool has_fields_ = false;    // pictures are single fields
-  bool skips_ = false;         // after damaged data, if the source goes on
+  bool cut_off_ = false;     // the rest of the file is missing or cannot be read
+  bool has_fields_ = false;  // pictures are single fields
+  bool skips_ = false;       // after damaged data, if the source goes on
+  bool end_is_checked_ = false;
   bool has_gap_ = false;       // a gap in the times has been noted
   std::string problem_;        // thrown after the pictures before it have been returned
   std::string first_problem_;  // thrown if there are no pictures

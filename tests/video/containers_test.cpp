@@ -16,6 +16,7 @@ constexpr Container containers[] = {{"a.gif", "", false},
                                     {"a.flv", "-c:v flv1", false},
                                     {"a.wmv", "-c:v wmv2", false},
                                     {"a.ogv", "-c:v libtheora -q:v 9", false},
+                                    {"a.ts", "-c:v mpeg2video -g 1", false},
                                     {"a.mxf", "-c:v mpeg2video -g 1", true}};
 
 /// Writes a video of 24 frames of 160 x 120 px with a second of sound, where the container has sound. Returns
