@@ -173,8 +173,7 @@ class Propagation {
     const SlopeSamples samples{part(samples_.d, padded(size)), part(samples_.trust, padded(size)),
                                part(samples_.color, padded(size))};
     const Slopes slopes{part(slopes_.x, size), part(slopes_.y, size)};
-    fit_slopes(backend_, labels, samples, slopes);
-    find_rises(backend_, slopes, to < labels.level, to, rises_[to]);
+    find_rises(backend_, labels, samples, slopes, to < labels.level, to, rises_[to]);
     for (int i = 0; i < 2; ++i) levels_[to].rise[i] = rises_[to][i];
   }
 

@@ -132,7 +132,7 @@ int LevelIterations::reach() const {
   for (int k = 1; k < levels; ++k) {
     const bool fits = finest_fitted > 0 && k >= finest_fitted && k <= coarsest_sloped;
     const std::int64_t solves = fits && k >= last_solved_twice ? 2 : 1;
-    px += solves * (coarse + (fits ? slope_radius + 1 : 0)) << k;
+    px += solves * (coarse + (fits ? slope_radius_x + 1 : 0)) << k;
   }
   return int(px);
 }

@@ -65,8 +65,8 @@ TEST(ChosenBlocks, HaveMarginsAsWideAsMemoryAllows) {
   const LevelIterations iterations{3, 4, 2};
   EXPECT_EQ(iterations.reach(), 2 + 4 * 2 + 4 * 4 + 4);
   EXPECT_EQ((LevelIterations{1, 7, 7}.reach()), 8);
-  EXPECT_EQ((LevelIterations{3, 4, 2, 1}.reach()), 2 + (4 + 4) * 2 + 2 * (4 + 4) * 4 + 4)
-      << "planes of 7x7 pixels and their neighbors, and two solves of level 2";
+  EXPECT_EQ((LevelIterations{3, 4, 2, 1}.reach()), 2 + (4 + 5) * 2 + 2 * (4 + 5) * 4 + 4)
+      << "planes of 9x7 pixels and their neighbors, and two solves of level 2";
   EXPECT_EQ((LevelIterations{12, 10000, 10000}.reach()), 10000 * 4095 + 2048);
   const auto margin = [&](int side, int least = 0) {
     const auto grid = chosen_blocks({400, 300}, iterations, least,

@@ -74,16 +74,17 @@ TEST_P(SlopeSteps, PlanesAgreeWithTheOracle) {
     for (int level = 1; level <= coarsest_sloped; ++level) {
       if (size.width * size.height > 20000) continue;
       RandomLevel of(size, unsigned(level));
-      Guarded slope_x(size), slope_y(size);
+      Guarded slope_x(size), slope_y(size), right(size), down(size);
       const Size room = padded(size);
       Guarded d(room), trust(room);
       GuardedImage<std::uint32_t> color(room);
       run_on(GetParam(),
-             {&of.labels, &of.middle, &of.before, &of.after, &of.margin, &of.color, &slope_x, &slope_y, &d,
-              &trust, &color},
+             {&of.labels, &of.middle, &of.before, &of.after, &of.margin, &of.color, &slope_x, &slope_y,
+              &right, &down, &d, &trust, &color},
              [&]<class Backend>(Backend& backend) {
-               fit_slopes<Backend>(backend, of.level(level), {d.view(), trust.view(), color.view()},
-                                   {slope_x.view(), slope_y.view()});
+               find_rises<Backend>(backend, of.level(level), {d.view(), trust.view(), color.view()},
+                                   {slope_x.view(), slope_y.view()}, false, level,
+                                   {right.view(), down.view()});
              });
       slope_x.expect_intact_guard(text_of(size)), slope_y.expect_intact_guard(text_of(size));
       const oracle::SlopeLevel expected = of.expected(level);
@@ -105,12 +106,19 @@ TEST_P(SlopeSteps, RisesAgreeWithTheOracle) {
   for (const Size size : sizes)
     for (const bool finer : {false, true})
       for (int level = 0; level <= coarsest_sloped; ++level) {
+        if (size.width * size.height > 20000) continue;
         const Size of = finer ? Size{(size.width + 1) / 2, (size.height + 1) / 2} : size;
-        Guarded slope_x(of, 7), slope_y(of, 8), right(size), down(size);
-        run_on(GetParam(), {&slope_x, &slope_y, &right, &down}, [&]<class Backend>(Backend& backend) {
-          find_rises<Backend>(backend, {slope_x.view(), slope_y.view()}, finer, level,
-                              {right.view(), down.view()});
-        });
+        RandomLevel labels(of, unsigned(level));
+        Guarded slope_x(of), slope_y(of), right(size), down(size), d(padded(of)), trust(padded(of));
+        GuardedImage<std::uint32_t> color(padded(of));
+        run_on(GetParam(),
+               {&labels.labels, &labels.middle, &labels.before, &labels.after, &labels.margin, &labels.color,
+                &slope_x, &slope_y, &right, &down, &d, &trust, &color},
+               [&]<class Backend>(Backend& backend) {
+                 find_rises<Backend>(backend, labels.level(level + finer),
+                                     {d.view(), trust.view(), color.view()}, {slope_x.view(), slope_y.view()},
+                                     finer, level, {right.view(), down.view()});
+               });
         right.expect_intact_guard(text_of(size)), down.expect_intact_guard(text_of(size));
         const oracle::Grid a = oracle::grid_of(slope_x.view()), b = oracle::grid_of(slope_y.view());
         const int shift = finer;

@@ -27,7 +27,8 @@ struct SlopeLevel {
   /// Rise of an edge of level `to`, whose pixels are those of this level or of the next finer one.
   static double rise(double slope, double other, int to, bool finer) {
     const double scale = std::pow(2, to), mean = (slope + other) / 2 / (finer ? 2 : 1);
-    return std::abs(mean) < 0.1 * scale ? 0 : std::clamp(mean, -0.5 * scale, 0.5 * scale);
+    const double most = std::min(scale, 8.0);
+    return std::abs(mean) < 0.09 * scale ? 0 : std::clamp(mean, -most, most);
   }
 
  private:
@@ -44,12 +45,12 @@ struct SlopeLevel {
       };
       std::vector<Sample> samples;
       for (int j = -3; j <= 3; ++j)
-        for (int i = -3; i <= 3; ++i) {
+        for (int i = -4; i <= 4; ++i) {
           const int px = x + i, py = y + j;
           if (px < 0 || py < 0 || px >= d.size.width || py >= d.size.height) continue;
           const double off = std::abs(d(px, py) - (plane.d + plane.a * i + plane.b * j));
           const double most =
-              round == 0 ? 1 + 0.5 * scale * std::max(std::abs(i), std::abs(j)) : std::sqrt(scale);
+              round == 0 ? 1 + 0.5 * scale * std::max(1.0 * std::abs(i), 1.5 * std::abs(j)) : std::sqrt(scale);
           if (std::abs(off - most) < 1e-3) is_certain(x, y) = 0;
           if (off > most) continue;
           double difference = 0;

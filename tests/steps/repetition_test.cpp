@@ -15,6 +15,8 @@ int code_of(std::uint32_t color) {
   return int(color & 255) + 2 * int(color >> 8 & 255) + int(color >> 16 & 255);
 }
 
+int gray_of(std::uint32_t color) { return code_of(color) / 4; }
+
 /// A plain search for repetition.
 struct PlainSearch {
   View<const std::uint32_t> left, right;
@@ -35,10 +37,10 @@ struct PlainSearch {
         rows += is_inside(x, y + j);
         for (int i = -8; i <= 8; ++i)
           if (is_inside(x + i, y + j) && is_inside(x + i + side * shift, y + j))
-            sum += std::abs(code_of(left(x + i, y + j)) - code_of(left(x + i + side * shift, y + j)));
+            sum += std::abs(gray_of(left(x + i, y + j)) - gray_of(left(x + i + side * shift, y + j)));
       }
       const double mean = columns > 8 ? sum / (rows * columns) : 1e6;
-      if (shift > 2 && mean >= means.back() && means.back() <= highest / 4 && highest > 16) return shift - 1;
+      if (shift > 2 && mean >= means.back() && means.back() <= highest / 4 && highest > 4) return shift - 1;
       if (shift > 1) highest = std::max(highest, means.back());
       means.push_back(mean);
     }

@@ -110,12 +110,12 @@ inline std::array<Preset<BeliefPropagation<StereoEnergy>>, 4> presets(
   fast.finest_iterations = 0;
   fast.energy.checks.right_view = RightView::projected;
   fast.energy.checks.color_median = 0;
-  accurate.iterations = accurate.finest_iterations = 6;
+  accurate.iterations = 6;
+  accurate.finest_iterations = 8;
   accurate.surfaces.slant = Slant::all;
-  accurate.precision = Precision::exact;
   return {{{"quality", Method{}, "Best for most pairs: several data terms, checks and filling."},
            {"fast", fast, "No messages at full resolution, and only the left image is solved."},
-           {"accurate", accurate, "More iterations, slanted surfaces on all levels, 32-bit messages."},
+           {"accurate", accurate, "More iterations, slanted surfaces on all levels."},
            {"paper", paper_parameters<Method>(), "The paper's model."}}};
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "core/arithmetic.hpp"
-#include "core/cuda/kernel.cuh"
+#include "core/cuda/backend.hpp"
 
 namespace parafield {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/cuda/pixels.cuh"
 #include "markov/background/shift.hpp"
-#include "markov/launch.cuh"
+#include "markov/background/words.cuh"
 #include "steps/convert/convert.hpp"
 
 namespace parafield {
@@ -12,14 +12,19 @@ __global__ void frame_bytes_kernel(Frame frame0, Frame frame1, FrameBytes bytes0
   begin_kernel();
   const Frame frame = blockIdx.z == 0 ? frame0 : frame1;
   const FrameBytes to = blockIdx.z == 0 ? bytes0 : bytes1;
-  const int x = own_x(), y = own_y();
+  const int x = pixels_of_thread * own_x(), y = own_y();
   if (x >= to.luma.width || y >= to.luma.height) return;
   with_format(frame, [&]<class Sample, int Channels, int Red>(Scale scale) {
     const Sample* const row = row_of<Sample>(frame, y);
-    to.luma(x, y) = std::uint8_t(luma_byte(luma_of(row, x, Channels, Red, scale)));
+    const auto store = [&](View<std::uint8_t> plane, auto value_of) {
+      std::uint32_t word = 0;
+      each_pixel([&](int i) { put_byte(word, i, luma_byte(value_of(smaller(x + i, plane.width - 1)))); });
+      word_at(plane.row(y) + x) = word;
+    };
+    store(to.luma, [=](int at) { return luma_of(row, at, Channels, Red, scale); });
     if (!to.blue.data) return;
-    to.blue(x, y) = std::uint8_t(luma_byte(channel_of(row, x, 2, Channels, Red, scale)));
-    to.red(x, y) = std::uint8_t(luma_byte(channel_of(row, x, 0, Channels, Red, scale)));
+    store(to.blue, [=](int at) { return channel_of(row, at, 2, Channels, Red, scale); });
+    store(to.red, [=](int at) { return channel_of(row, at, 0, Channels, Red, scale); });
   });
 }
 
@@ -50,8 +55,8 @@ __global__ void begin_mask_kernel(View<const std::uint8_t> mask, Background back
 template <class Backend>
 void frame_bytes(Backend& cuda, const Frame* frames, const FrameBytes* bytes, int count) {
   const int last = count - 1;
-  cuda.launch_input(frame_bytes_kernel, pixel_grid(bytes[0].luma.size(), 1, count), pixel_block, frames[0],
-                    frames[last], bytes[0], bytes[last]);
+  cuda.launch_input(frame_bytes_kernel, pixel_grid(bytes[0].luma.size(), pixels_of_thread, count),
+                    pixel_block, frames[0], frames[last], bytes[0], bytes[last]);
 }
 
 template <class Backend>

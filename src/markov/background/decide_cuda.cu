@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "markov/background/bits.cuh"
 #include "markov/background/decide.hpp"
 #include "markov/background/shift.hpp"
+#include "markov/background/words.cuh"
 
 namespace parafield {
 namespace {
@@ -17,35 +17,70 @@ __device__ int sum_of_square(const Background& background, int x, int y) {
   return sum;
 }
 
-/// A warp computes the 32 pixels of a word.
-__global__ void decide_background_kernel(Background background, BackgroundModel model, BinaryRoom room) {
+constexpr int threshold_bits = 4;
+
+/// Threshold of a pixel, and in the next bit the label to start from. `all`: number of its neighbors.
+__device__ int decision_of(const BackgroundModel& model, bool known, int difference, int flicker,
+                           bool has_last, int moved, int all) {
+  const ChangeCosts cost = background_cost(model, known, difference, flicker, has_last, moved);
+  const int label = known && byte_seems_moving(model, difference);
+  return threshold_of(cost.still, cost.moving, all, model.pair) | label << threshold_bits;
+}
+
+/// A warp computes the pixels of four words of labels. Each block first tabulates the decisions for known pixels
+/// with eight neighbors and little flicker, by the last label and the difference: most pixels are of this kind.
+__global__ void __launch_bounds__(256) decide_background_kernel(const __grid_constant__ Background background,
+                                                                BackgroundModel model, BinaryRoom room) {
   begin_kernel();
-  const int x = own_x(), y = own_y();
-  if (y >= background.size.height) return;  // the same for all threads of a warp
-  int threshold = never, label = 0;         // outside the image
-  if (x < background.size.width) {
+  __shared__ std::uint8_t usual[2][256];
+  const bool has_last = background.number(has_mask) != 0;
+  const int thread = int(threadIdx.y) * 32 + int(threadIdx.x);
+  for (int moved = 0; moved < 2; ++moved)
+    usual[moved][thread] = std::uint8_t(decision_of(model, true, thread, 0, has_last, moved * was_moving, 8));
+  __syncthreads();
+  const int x = pixels_of_thread * own_x(), y = own_y();
+  const Size size = background.size;
+  if (y >= size.height) return;                    // the same for all threads of a warp
+  std::uint32_t labels = 0, bits[threshold_bits];  // of the thread's pixels
+  PF_UNROLL
+  for (int bit = 0; bit < threshold_bits; ++bit) bits[bit] = never >> bit & 1 ? 15 : 0;
+  if (x < size.width) {
     const BackgroundRow row = background.row(y);
-    const int flicker = row.flicker()[x], difference = row.difference()[x];
-    const bool known = row.luma()[x] != no_luma;
-    const int smooth = flicker >= dynamic_flicker
-                           ? smooth_difference(difference, flicker, sum_of_square(background, x, y))
-                           : difference;
-    row.smooth()[x] = std::uint8_t(smooth);
-    const ChangeCosts cost = background_cost(model, known, smooth, flicker, background.number(has_mask) != 0,
-                                             row.before()[x] & was_moving);
-    threshold = threshold_of(cost.still, cost.moving,
-                             neighbor_count(x, y, background.size.width, background.size.height), model.pair);
-    label = known && byte_seems_moving(model, smooth);
+    const std::uint32_t flickers = word_at(row.flicker() + x), differences = word_at(row.difference() + x),
+                        lumas = word_at(row.luma() + x), before = word_at(row.before() + x);
+    std::uint32_t all_smooth = 0;
+    for (std::uint32_t& four : bits) four = 0;
+    each_pixel([&](int i) {
+      int decision = never;  // outside the image
+      if (x + i < size.width) {
+        const int flicker = byte_of(flickers, i), difference = byte_of(differences, i),
+                  moved = byte_of(before, i) & was_moving,
+                  all = neighbor_count(x + i, y, size.width, size.height);
+        const bool known = byte_of(lumas, i) != no_luma;
+        const int smooth = flicker >= dynamic_flicker
+                               ? smooth_difference(difference, flicker, sum_of_square(background, x + i, y))
+                               : difference;
+        put_byte(all_smooth, i, smooth);
+        decision = known && flicker <= free_flicker && all == 8
+                       ? usual[moved != 0][smooth]
+                       : decision_of(model, known, smooth, flicker, has_last, moved, all);
+      }
+      labels |= std::uint32_t(decision >> threshold_bits) << i;
+      PF_UNROLL
+      for (int bit = 0; bit < threshold_bits; ++bit) bits[bit] |= (std::uint32_t(decision) >> bit & 1) << i;
+    });
+    word_at(row.smooth() + x) = all_smooth;
   }
-  const std::uint32_t labels = __ballot_sync(~0u, label);
-  std::uint32_t bits[4];
+  // Of the eight threads of a word, the first five store a plane each.
+  const int plane = int(threadIdx.x) % 8, column = x / 32;
+  std::uint32_t own = joined_bits(labels);
   PF_UNROLL
-  for (int i = 0; i < 4; ++i) bits[i] = __ballot_sync(~0u, threshold >> i & 1);
-  const int column = x / 32;
-  if (threadIdx.x != 0 || column >= room.words.width) return;
-  room.word_row(y, 0)[column] = labels;
-  PF_UNROLL
-  for (int i = 0; i < 4; ++i) room.word_row(y, 2 + i)[column] = bits[i];
+  for (int bit = 0; bit < threshold_bits; ++bit) {
+    const std::uint32_t word = joined_bits(bits[bit]);
+    if (plane == bit + 1) own = word;
+  }
+  if (column < room.words.width && plane <= threshold_bits)
+    room.word_row(y, plane == 0 ? 0 : plane + 1)[column] = own;
 }
 
 __global__ void background_costs_kernel(Background background, BackgroundModel model, Volume costs,
@@ -55,24 +90,55 @@ __global__ void background_costs_kernel(Background background, BackgroundModel m
   if (x < labels.width && y < labels.height) store_background_costs(background, model, costs, labels, x, y);
 }
 
-__global__ void background_mask_kernel(Background background, BackgroundModel model, BinaryLabels labels,
-                                       View<std::uint8_t> moving, Trust trust) {
+/// Mask, validity and confidence of four pixels.
+struct FourDecided {
+  Four<std::uint8_t> moving, valid;
+  Four<float> confidence;
+};
+
+__global__ void background_mask_kernel(const __grid_constant__ Background background, BackgroundModel model,
+                                       BinaryLabels labels, View<std::uint8_t> moving, Trust trust) {
   begin_kernel();
-  const int frame_x = own_x(), frame_y = own_y();
+  const int frame_x = pixels_of_thread * own_x(), frame_y = own_y();
   const Size size = background.size;
   if (frame_x >= size.width || frame_y >= size.height) return;
   const Place2 shift = shift_of(background).whole();
-  const int x = clamp(frame_x - shift.x, 0, size.width - 1), y = clamp(frame_y - shift.y, 0, size.height - 1);
-  const bool inside = x == frame_x - shift.x && y == frame_y - shift.y;
+  const int y = clamp(frame_y - shift.y, 0, size.height - 1);
   const BackgroundRow row = background.row(y);
-  const std::uint32_t above = three_labels(labels, x, y - 1, size), own = three_labels(labels, x, y, size),
-                      below = three_labels(labels, x, y + 1, size);
-  const int label = int(own >> 1 & 1), ones = __popc(above) + __popc(own & 5) + __popc(below);
-  const ChangeCosts cost = background_cost(model, row, x, background.number(has_mask) != 0);
-  trust.confidence(frame_x, frame_y) = mask_confidence(
-      label, cost.still, cost.moving, ones, neighbor_count(x, y, size.width, size.height), model.pair);
-  trust.valid(frame_x, frame_y) = inside && row.luma()[x] != no_luma;
-  moving(frame_x, frame_y) = std::uint8_t(label);
+  const bool has_last = background.number(has_mask) != 0;
+  FourDecided decided;
+  // `above`, `own`, `below`: labels of pixels x - 1 to x + 1 of three rows, one bit each.
+  const auto decide = [&](int i, int x, bool is_inside, std::uint32_t above, std::uint32_t own,
+                          std::uint32_t below, int luma, int smooth, int flicker, int before) {
+    const int label = int(own >> 1 & 1), ones = __popc(above) + __popc(own & 5) + __popc(below);
+    const bool known = luma != no_luma;
+    const ChangeCosts cost = background_cost(model, known, smooth, flicker, has_last, before & was_moving);
+    decided.moving.of[i] = std::uint8_t(label);
+    decided.valid.of[i] = is_inside && known;
+    decided.confidence.of[i] = mask_confidence(label, cost.still, cost.moving, ones,
+                                               neighbor_count(x, y, size.width, size.height), model.pair);
+  };
+  const auto labels_around = [&](int x, int row) { return six_labels(labels, x, row, size); };
+  if (shift.x == 0) {
+    const std::uint32_t above = labels_around(frame_x, y - 1), own = labels_around(frame_x, y),
+                        below = labels_around(frame_x, y + 1);
+    const std::uint32_t luma = word_at(row.luma() + frame_x), smooth = word_at(row.smooth() + frame_x),
+                        flicker = word_at(row.flicker() + frame_x), before = word_at(row.before() + frame_x);
+    each_pixel([&](int i) {
+      decide(i, frame_x + i, y == frame_y - shift.y, above >> i & 7, own >> i & 7, below >> i & 7,
+             byte_of(luma, i), byte_of(smooth, i), byte_of(flicker, i), byte_of(before, i));
+    });
+  } else {
+    each_pixel([&](int i) {
+      const int x = clamp(frame_x + i - shift.x, 0, size.width - 1);
+      const auto three = [&](int y) { return labels_around(x / 4 * 4, y) >> x % 4 & 7; };
+      decide(i, x, x == frame_x + i - shift.x && y == frame_y - shift.y, three(y - 1), three(y), three(y + 1),
+             row.luma()[x], row.smooth()[x], row.flicker()[x], row.before()[x]);
+    });
+  }
+  store_four(moving, frame_x, frame_y, decided.moving);
+  store_four(trust.valid, frame_x, frame_y, decided.valid);
+  store_four(trust.confidence, frame_x, frame_y, decided.confidence);
 }
 
 }  // namespace
@@ -80,7 +146,8 @@ __global__ void background_mask_kernel(Background background, BackgroundModel mo
 template <class Backend>
 void decide_background(Backend& cuda, const Background& background, const BackgroundModel& model,
                        const BinaryRoom& room) {
-  cuda.launch(decide_background_kernel, pixel_grid(background.size), pixel_block, 0, background, model, room);
+  cuda.launch(decide_background_kernel, pixel_grid(background.size, pixels_of_thread), pixel_block, 0,
+              background, model, room);
 }
 
 template <class Backend>
@@ -93,8 +160,8 @@ void background_costs(Backend& cuda, const Background& background, const Backgro
 template <class Backend>
 void background_mask(Backend& cuda, const Background& background, const BackgroundModel& model,
                      const BinaryLabels& labels, View<std::uint8_t> moving, Trust trust) {
-  cuda.launch_input(background_mask_kernel, pixel_grid(moving.size()), pixel_block, background, model, labels,
-                    moving, trust);
+  cuda.launch_input(background_mask_kernel, pixel_grid(moving.size(), pixels_of_thread), pixel_block,
+                    background, model, labels, moving, trust);
 }
 
 PF_STEP(decide_background<Cuda>);

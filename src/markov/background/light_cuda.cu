@@ -80,19 +80,28 @@ __global__ void gain_kernel(View<const std::uint8_t> luma, Background background
   if (thread == 0) store_numbers(background, gain, second_gain);
 }
 
-/// A block for each tile, a thread for each of its pixels.
+constexpr int tiles_of_block = 8;
+
+/// A block takes a few tiles of a row, one after the other, a thread each of a tile's pixels. Where there is
+/// one gain, so few blocks end sooner.
 __global__ void tile_votes_kernel(View<const std::uint8_t> luma, Background background) {
   begin_kernel();
   const Gains gains = gains_of(background);
   if (gains.second <= 0) return;
   __shared__ int sum;
-  if (threadIdx.x == 0 && threadIdx.y == 0) sum = 0;
-  __syncthreads();
-  const int x = own_x(), y = own_y();
-  if (x < background.size.width && y < background.size.height)
-    atomicAdd(&sum, gain_vote(gains, luma_at(luma, x, y, shift_of(background)), background.row(y).mean()[x]));
-  __syncthreads();
-  if (threadIdx.x == 0 && threadIdx.y == 0) background.tile_votes(int(blockIdx.x), int(blockIdx.y)) = sum;
+  const int row = int(blockIdx.y), y = row * tile_side + int(threadIdx.y);
+  const bool is_first = threadIdx.x == 0 && threadIdx.y == 0;
+  for (int i = 0; i < tiles_of_block; ++i) {
+    const int column = int(blockIdx.x) * tiles_of_block + i, x = column * tile_side + int(threadIdx.x);
+    if (column >= background.tiles.width) return;
+    if (is_first) sum = 0;
+    __syncthreads();
+    if (x < background.size.width && y < background.size.height)
+      atomicAdd(&sum,
+                gain_vote(gains, luma_at(luma, x, y, shift_of(background)), background.row(y).mean()[x]));
+    __syncthreads();
+    if (is_first) background.tile_votes(column, row) = sum;
+  }
 }
 
 __global__ void choose_gains_kernel(Background background) {
@@ -113,7 +122,7 @@ void find_gain(Backend& cuda, View<const std::uint8_t> luma, const Background& b
 template <class Backend>
 void choose_gains(Backend& cuda, View<const std::uint8_t> luma, const Background& background) {
   const Size tiles = background.tiles.size();
-  cuda.launch(tile_votes_kernel, dim3(unsigned(tiles.width), unsigned(tiles.height)),
+  cuda.launch(tile_votes_kernel, dim3(blocks_for(tiles.width, tiles_of_block), unsigned(tiles.height)),
               dim3(tile_side, tile_side), 0, luma, background);
   cuda.launch(choose_gains_kernel, pixel_grid(tiles), pixel_block, 0, background);
 }

@@ -6,14 +6,14 @@ namespace parafield {
 namespace {
 
 constexpr int slope_chunk = 64;  // pixels whose sums are kept together
-constexpr int side = 2 * slope_radius + 1;
+constexpr int window_columns = 2 * slope_radius_x + 1, window_rows = 2 * slope_radius_y + 1;  // of a window
 
 /// Fills row y of the padded samples. Samples outside the level have no weight.
 void take_samples(const LevelLabels& from, const SlopeSamples& samples, int y) {
   const Size size = from.size();
   float *const d = samples.d.row(y), *const trust = samples.trust.row(y);
   std::uint32_t* const color = samples.color.row(y);
-  const int own = y - slope_radius, width = samples.d.width;
+  const int own = y - slope_radius_y, width = samples.d.width;
   for (int i = 0; i < width; ++i) d[i] = trust[i] = 0, color[i] = 0;
   if (own < 0 || own >= size.height) return;
   const Label* const labels = from.labels.row(own);
@@ -23,9 +23,9 @@ void take_samples(const LevelLabels& from, const SlopeSamples& samples, int y) {
   const int level = from.level;
 #pragma GCC ivdep  // planes do not overlap
   for (int x = 0; x < size.width; ++x) {
-    d[x + slope_radius] = sloped_disparity(labels[x], before[x], middle[x], after[x]);
-    trust[x + slope_radius] = sloped_trust(margin[x], level);
-    color[x + slope_radius] = words[x];
+    d[x + slope_radius_x] = sloped_disparity(labels[x], before[x], middle[x], after[x]);
+    trust[x + slope_radius_x] = sloped_trust(margin[x], level);
+    color[x + slope_radius_x] = words[x];
   }
 }
 
@@ -34,30 +34,45 @@ struct ChunkPlanes {
   float d[slope_chunk], slope_x[slope_chunk], slope_y[slope_chunk];
 };
 
+/// Weights of the samples in the windows of a chunk of pixels by trust and color. Both rounds use them.
+using ChunkShares = float[window_rows][window_columns][slope_chunk];
+
+/// Finds the shares for `count` pixels of row y from x0 on.
+void find_shares(const SlopeSamples& samples, int x0, int y, int count, ChunkShares& shares) {
+  const std::uint32_t* const own = samples.color.row(y + slope_radius_y) + x0 + slope_radius_x;
+  for (int j = 0; j < window_rows; ++j) {
+    const float* const trust = samples.trust.row(y + j) + x0;
+    const std::uint32_t* const color = samples.color.row(y + j) + x0;
+    for (int k = 0; k < window_columns; ++k) {
+      float* const share = shares[j][k];
+#pragma GCC ivdep
+      for (int i = 0; i < count; ++i) share[i] = trust[i + k] * color_share(own[i], color[i + k]);
+    }
+  }
+}
+
 /// Runs a round for `count` pixels of row y from x0 on. most(dx, dy): largest distance from the plane.
 template <class Most>
-void fit_round(const SlopeSamples& samples, int x0, int y, int count, Most most, ChunkPlanes& planes) {
+void fit_round(const SlopeSamples& samples, const ChunkShares& shares, int x0, int y, int count, Most most,
+               ChunkPlanes& planes) {
   ChunkSums<slope_chunk> sums;
   for (int i = 0; i < count; ++i) sums.set(i, {});
-  const std::uint32_t* const own_color = samples.color.row(y + slope_radius) + x0 + slope_radius;
-  for (int dy = -slope_radius; dy <= slope_radius; ++dy) {
-    const int row_y = y + slope_radius + dy;
-    const float *const d = samples.d.row(row_y) + x0, *const trust = samples.trust.row(row_y) + x0;
-    const std::uint32_t* const color = samples.color.row(row_y) + x0;
-    float mosts[side];
-    for (int k = 0; k < side; ++k) mosts[k] = most(k - slope_radius, dy);
+  for (int j = 0; j < window_rows; ++j) {
+    const float* const d = samples.d.row(y + j) + x0;
+    const float dy = float(j - slope_radius_y);
+    float mosts[window_columns];
+    for (int k = 0; k < window_columns; ++k) mosts[k] = most(k - slope_radius_x, j - slope_radius_y);
 #pragma GCC ivdep
     for (int i = 0; i < count; ++i) {
       const SlopePlane plane{planes.d[i], planes.slope_x[i], planes.slope_y[i]};
       RowSums row;
       PF_UNROLL
-      for (int k = 0; k < side; ++k) {
-        const float dx = float(k - slope_radius), difference = d[i + k] - plane.d;
-        const float share = trust[i + k] * color_share(own_color[i], color[i + k]);
-        row.add(dx, difference, plane.weight(difference, dx, float(dy), mosts[k], share));
+      for (int k = 0; k < window_columns; ++k) {
+        const float dx = float(k - slope_radius_x), difference = d[i + k] - plane.d;
+        row.add(dx, difference, plane.weight(difference, dx, dy, mosts[k], shares[j][k][i]));
       }
       WindowSums window = sums.at(i);
-      window.add(row, float(dy));
+      window.add(row, dy);
       sums.set(i, window);
     }
   }
@@ -68,8 +83,6 @@ void fit_round(const SlopeSamples& samples, int x0, int y, int count, Most most,
   }
 }
 
-}  // namespace
-
 template <class Backend>
 void fit_slopes(Backend& cpu, const LevelLabels& labels, const SlopeSamples& samples, const Slopes& slopes) {
   const LevelLabels from = labels;
@@ -79,22 +92,26 @@ void fit_slopes(Backend& cpu, const LevelLabels& labels, const SlopeSamples& sam
   cpu.rows(labels.size().height, [=](int y) {
     for (int x0 = 0; x0 < width; x0 += slope_chunk) {
       const int count = smaller(slope_chunk, width - x0);
-      const float* const own = samples.d.row(y + slope_radius) + x0 + slope_radius;
+      const float* const own = samples.d.row(y + slope_radius_y) + x0 + slope_radius_x;
       ChunkPlanes planes;
       for (int i = 0; i < count; ++i) planes.d[i] = own[i], planes.slope_x[i] = planes.slope_y[i] = 0;
-      fit_round(
-          samples, x0, y, count, [=](int dx, int dy) { return tolerance.first(window_distance(dx, dy)); },
-          planes);
-      fit_round(
-          samples, x0, y, count, [=](int, int) { return tolerance.second; }, planes);
+      ChunkShares shares;
+      find_shares(samples, x0, y, count, shares);
+      const auto fit = [&](auto most) { fit_round(samples, shares, x0, y, count, most, planes); };
+      fit([=](int dx, int dy) { return tolerance.first(dx, dy); });
+      fit([=](int, int) { return tolerance.second; });
       float *const to_x = slopes.x.row(y) + x0, *const to_y = slopes.y.row(y) + x0;
       for (int i = 0; i < count; ++i) to_x[i] = planes.slope_x[i], to_y[i] = planes.slope_y[i];
     }
   });
 }
 
+}  // namespace
+
 template <class Backend>
-void find_rises(Backend& cpu, const Slopes& slopes, bool finer, int level, const View<float> (&rises)[2]) {
+void find_rises(Backend& cpu, const LevelLabels& labels, const SlopeSamples& samples, const Slopes& slopes,
+                bool finer, int level, const View<float> (&rises)[2]) {
+  fit_slopes(cpu, labels, samples, slopes);
   const View<float> right = rises[0], down = rises[1];
   const int shift = finer ? 1 : 0;
   cpu.rows(right.height, [=](int y) {
@@ -110,6 +127,6 @@ void find_rises(Backend& cpu, const Slopes& slopes, bool finer, int level, const
   });
 }
 
-PF_SLOPE_STEPS(Cpu);
+PF_STEP(find_rises<Cpu>);
 
 }  // namespace parafield

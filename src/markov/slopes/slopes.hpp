@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "markov/levels/levels.hpp"
 #include "markov/sweep/sweep.hpp"
 #include "steps/surfaces/plane_sums.hpp"
 
@@ -7,10 +8,9 @@
 /// and the messages of this and of the next finer level follow their slopes.
 namespace parafield {
 
-constexpr int slope_radius = 3;     // of the window that a plane is fitted to
-constexpr int coarsest_sloped = 4;  // planes are fitted on this level and on finer ones
-constexpr int last_solved_twice =
-    2;  // from the coarsest of these levels to this one, messages are sent twice
+constexpr int slope_radius_x = 4, slope_radius_y = 3;  // of the window that a plane is fitted to
+constexpr int coarsest_sloped = 4;                     // planes are fitted on this level and on finer ones
+constexpr int last_solved_twice = 2;  // from coarsest_sloped to this level, messages are sent twice
 
 /// Labels of a level and what planes need of them.
 struct LevelLabels {
@@ -22,13 +22,13 @@ struct LevelLabels {
   PF_HD Size size() const { return {labels.width, labels.height}; }
 };
 
-/// Disparities in labels and their weights, with `slope_radius` pixels of padding on each side. Only the CPU
+/// Disparities in labels and their weights, with the window's radius as padding on each side. Only the CPU
 /// uses them.
 struct SlopeSamples {
   View<float> d, trust;
   View<std::uint32_t> color;
 };
-inline Size padded(Size size) { return {size.width + 2 * slope_radius, size.height + 2 * slope_radius}; }
+inline Size padded(Size size) { return {size.width + 2 * slope_radius_x, size.height + 2 * slope_radius_y}; }
 
 /// Slopes of the planes around the pixels of a level, in labels per pixel of the level, along x and y.
 struct Slopes {
@@ -36,15 +36,12 @@ struct Slopes {
 };
 
 /// Fits planes in two rounds. The first takes the pixels near the center's disparity, the second takes those
-/// near the plane of the first.
+/// near the plane of the first. Then computes the rises of the edges to the right (0) and down (1) of this
+/// level or, if `finer`, of the next finer one: by how many labels the planes rise from a pixel to its neighbor.
+/// `level`: of these edges.
 template <class Backend>
-void fit_slopes(Backend& backend, const LevelLabels& labels, const SlopeSamples& samples,
-                const Slopes& slopes);
-
-/// Computes the rises of a level's edges to the right (0) and down (1): by how many labels the planes rise
-/// from a pixel to its neighbor. `finer`: whether the slopes are those of the next coarser level.
-template <class Backend>
-void find_rises(Backend& backend, const Slopes& slopes, bool finer, int level, const View<float> (&rises)[2]);
+void find_rises(Backend& backend, const LevelLabels& labels, const SlopeSamples& samples,
+                const Slopes& slopes, bool finer, int level, const View<float> (&rises)[2]);
 
 // Shared by both backends.
 
@@ -71,13 +68,17 @@ PF_HD float color_share(std::uint32_t a, std::uint32_t b) {
   return larger(fma(float(most), -1.0f / 20, 1.0f), 0.02f);
 }
 
-/// Largest distances from the plane of the first and of the second round.
+/// Largest distances from the plane of the first and of the second round. Surfaces may rise more from row to
+/// row than from column to column, because floors and tables do, seen from a low camera.
 struct SlopeTolerance {
   float rise, second;
 
   PF_HD explicit SlopeTolerance(int level)
       : rise(0.5f * float(1 << level)), second((level & 1 ? 1.41421356f : 1.0f) * float(1 << level / 2)) {}
-  PF_HD float first(int distance) const { return 1 + rise * float(distance); }
+  /// For a sample (dx, dy) away.
+  PF_HD float first(int dx, int dy) const {
+    return fma(rise, larger(magnitude(float(dx)), 1.5f * magnitude(float(dy))), 1.0f);
+  }
 };
 
 /// Plane of the last round around a pixel.
@@ -96,15 +97,12 @@ struct SlopePlane {
   }
 };
 
-/// Rise of an edge from the slopes at both ends. `finer`: see find_rises.
+/// Rise of an edge from the slopes at both ends, at most 1 label per px of the image. Slopes below 0.09 are
+/// noise. `finer`: see find_rises.
 PF_HD float rise_of(float slope, float other, bool finer, int level) {
-  const float most = 0.5f * float(1 << level), least = 0.1f * float(1 << level);
+  const float most = float(smaller(1 << level, most_rise)), least = 0.09f * float(1 << level);
   const float rise = clamp((finer ? 0.25f : 0.5f) * (slope + other), -most, most);
   return magnitude(rise) < least ? 0.0f : rise;
 }
-
-#define PF_SLOPE_STEPS(Backend) \
-  PF_STEP(fit_slopes<Backend>); \
-  PF_STEP(find_rises<Backend>)
 
 }  // namespace parafield

@@ -14,19 +14,15 @@ struct ChunkSearch {
   int sum[repetition_chunk], columns[repetition_chunk];  // of the window at the next shift
 
   explicit ChunkSearch(int count) {
-    const PeriodSearch begin;
-    for (int i = 0; i < count; ++i) {
-      last[i] = begin.last, most[i] = begin.most, most_before[i] = begin.most_before;
-      period[i] = begin.period;
-    }
+    for (int i = 0; i < count; ++i) last[i] = most[i] = most_before[i] = 0, period[i] = 0;
   }
   void add(int shift, int rows, int count) {
 #pragma GCC ivdep
     for (int i = 0; i < count; ++i) {
-      PeriodSearch search{last[i], most[i], most_before[i], period[i]};
-      search.add(shift, period_mean(sum[i], rows, columns[i]));
-      last[i] = search.last, most[i] = search.most, most_before[i] = search.most_before;
-      period[i] = search.period;
+      const float mean = period_mean(sum[i], rows, columns[i]);
+      const bool ends = (period[i] == 0) & ends_period(shift, mean, last[i], most_before[i]);
+      period[i] = ends ? shift - 1 : period[i];
+      most_before[i] = most[i], most[i] = larger(most[i], mean), last[i] = mean;
     }
   }
 };
@@ -36,14 +32,14 @@ void find_periods(const RepetitionInput& input, const RepeatedBlocks& blocks, in
   const int width = input.d.width, height = input.d.height, count = blocks.before.width;
   const int y = block_center(j, height), most = input.most - input.least;
   int* const sums = static_cast<int*>(scratch);  // of the differences of the columns before each one
-  std::int16_t* const columns = reinterpret_cast<std::int16_t*>(sums + width + 1);  // their differences
-  std::int16_t* const luma = columns + width;
+  std::uint16_t* const columns = reinterpret_cast<std::uint16_t*>(sums + width + 1);  // their differences
+  std::uint8_t* const gray = reinterpret_cast<std::uint8_t*>(columns + width);
   int rows = 0;
   for (int dy = -period_radius; dy <= period_radius; dy += 2) {
     if (y + dy < 0 || y + dy >= height) continue;
     const std::uint32_t* const colors = input.left_colors.row(y + dy);
-    std::int16_t* const row = luma + rows++ * width;
-    for (int x = 0; x < width; ++x) row[x] = std::int16_t(luma_code(colors[x]));
+    std::uint8_t* const row = gray + rows++ * width;
+    for (int x = 0; x < width; ++x) row[x] = std::uint8_t(gray_value(colors[x]));
   }
   for (int i0 = 0; i0 < count; i0 += repetition_chunk) {
     const int n = smaller(repetition_chunk, count - i0);
@@ -54,12 +50,10 @@ void find_periods(const RepetitionInput& input, const RepeatedBlocks& blocks, in
       const int last = smaller(block_center(i0 + n - 1, width) + period_radius + 1, width - shift);
       for (int x = first; x < last; ++x) columns[x] = 0;
       for (int k = 0; k < rows; ++k) {
-        const std::int16_t *const a = luma + k * width, *const b = a + shift;
+        const std::uint8_t *const a = gray + k * width, *const b = a + shift;
 #pragma GCC ivdep
-        for (int x = first; x < last; ++x) {
-          const std::int16_t difference = std::int16_t(a[x] - b[x]);
-          columns[x] = std::int16_t(columns[x] + (difference < 0 ? -difference : difference));
-        }
+        for (int x = first; x < last; ++x)
+          columns[x] = std::uint16_t(columns[x] + (larger(a[x], b[x]) - smaller(a[x], b[x])));
       }
       int sum = 0;
       for (int x = first; x < last; ++x) sums[x] = sum, sum += columns[x];
@@ -89,10 +83,21 @@ bool is_repeated(const RepetitionInput& input, int x, int y, int shift) {
   CostPair pair;
   for (int dy = -pair_radius_y; dy <= pair_radius_y; dy += 2) {
     if (y + dy < 0 || y + dy >= input.d.height) continue;
+    const std::uint32_t* const right = input.right_colors.row(y + dy);
     for (int at = larger(x - pair_radius_x, 0); at <= smaller(x + pair_radius_x, input.d.width - 1); ++at)
-      pair.add(input, at, y + dy, shift);
+      pair.add(MatchedPixel::make(input, right, at, y + dy), right, input.d.width, shift);
   }
   return pair.is_tie();
+}
+
+/// Whether block (i, j) is withheld.
+bool is_withheld(View<const std::uint8_t> repeated, int i, int j) {
+  if (repeated(i, j)) return true;
+  int count = 0;
+  for (int y = larger(j - repeated_around, 0); y <= smaller(j + repeated_around, repeated.height - 1); ++y)
+    for (int x = larger(i - repeated_around, 0); x <= smaller(i + repeated_around, repeated.width - 1); ++x)
+      count += repeated(x, y) != 0;
+  return count >= least_repeated;
 }
 
 }  // namespace
@@ -123,7 +128,7 @@ void withhold_repeated(Backend& cpu, View<const std::uint8_t> repeated, View<std
                        View<float> confidence) {
   cpu.rows(repeated.height, [=](int j) {
     for (int i = 0; i < repeated.width; ++i) {
-      if (!is_among_repeated(repeated, i, j)) continue;
+      if (!is_withheld(repeated, i, j)) continue;
       for (int y = j * repeated_block; y < smaller((j + 1) * repeated_block, valid.height); ++y)
         for (int x = i * repeated_block; x < smaller((i + 1) * repeated_block, valid.width); ++x)
           valid(x, y) = 0, confidence(x, y) = 0;

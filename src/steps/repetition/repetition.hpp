@@ -40,17 +40,22 @@ template <class Backend>
 void withhold_repeated(Backend& backend, View<const std::uint8_t> repeated, View<std::uint8_t> valid,
                        View<float> confidence);
 
-/// Bytes of scratch memory for each CPU thread: sums of luma differences, the differences, and rows of luma.
+/// Bytes of scratch memory for each CPU thread: sums of gray differences, the differences, and rows of gray
+/// values.
 inline std::size_t repetition_scratch(int width) {
-  return sizeof(int) * std::size_t(width + 1) + sizeof(std::int16_t) * std::size_t(10 * width);
+  return sizeof(int) * std::size_t(width + 1) + (sizeof(std::uint16_t) + 9) * std::size_t(width);
 }
 
-// Shared by both backends. Luma is a whole number, 4 times the gray value.
+// Shared by both backends. Periods are found in whole gray values. The luma of matches is 4 times as fine.
 
 PF_HD int luma_code(std::uint32_t color) {
+#ifdef __CUDA_ARCH__
+  return int(__dp4a(color, 0x00010201u, 0u));  // the same in one instruction
+#else
   return int((color & 255) + 2 * (color >> 8 & 255) + (color >> 16 & 255));
+#endif
 }
-PF_HD int magnitude_of_code(int value) { return value < 0 ? -value : value; }
+PF_HD std::uint32_t gray_value(std::uint32_t color) { return std::uint32_t(luma_code(color)) / 4; }
 
 /// Center of block i along an axis of `count` pixels.
 PF_HD int block_center(int i, int count) {
@@ -60,21 +65,12 @@ PF_HD int block_center(int i, int count) {
 constexpr int period_radius = 8;  // px, of the window whose period is found; every other row counts
 constexpr int pair_radius_x = 16, pair_radius_y = 8;  // px, of the window that compares disparities
 
-/// Search for a period: shifts 1, 2, 3 ... px, with the mean difference at each.
-struct PeriodSearch {
-  float last = 1e30f, most = 0, most_before = 0;
-  int period = 0;
-
-  /// `mean`: mean difference at this shift, in luma codes.
-  PF_HD void add(int shift, float mean) {
-    constexpr float least_texture = 4 * 4, alike = 0.25f;
-    const bool is_least = (mean >= last) & (last <= alike * most_before) & (most_before > least_texture);
-    period = bool(is_least & (period == 0) & (shift > 2)) ? shift - 1 : period;
-    most_before = most;
-    most = larger(most, mean);
-    last = mean;
-  }
-};
+/// Whether the shift before `shift` is a period: the mean difference there, `last`, is a minimum and much less
+/// than the most at the shifts before it, `most_before`. `mean`: at `shift`. All are gray values.
+PF_HD bool ends_period(int shift, float mean, float last, float most_before) {
+  constexpr float least_texture = 4, alike = 0.25f;
+  return (shift > 2) & (mean >= last) & (last <= alike * most_before) & (most_before > least_texture);
+}
 /// Mean of a sum over `rows` rows and the `columns` columns of the window that are inside the image. With
 /// less than half of the window, it is so large that nothing is alike.
 PF_HD float period_mean(int sum, int rows, int columns) {
@@ -91,20 +87,36 @@ PF_HD int unsampled_difference(int luma, const std::uint32_t* right, int width, 
   return smaller(off, 240);
 }
 
+/// A pixel of the left image and its match, at a whole disparity.
+struct MatchedPixel {
+  int match = -1;  // column of the right image; negative: none
+  int luma = 0, difference = 0;
+
+  /// `right`: the pixel's row of the right image.
+  PF_HD static MatchedPixel make(const RepetitionInput& input, const std::uint32_t* right, int x, int y) {
+    const int width = input.d.width, match = x - int(floor_of(input.d(x, y) + 0.5f));
+    const int luma = luma_code(input.left_colors(x, y));
+    return {(match >= 0) & (match < width) ? match : -1, luma,
+            unsampled_difference(luma, right, width, clamp(match, 0, width - 1))};
+  }
+  PF_HD static float floor_of(float value) {
+    const float whole = float(int(value));
+    return whole > value ? whole - 1 : whole;
+  }
+};
+
 /// Differences of the costs of two disparities over a window.
 struct CostPair {
   int count = 0, sum = 0, squares = 0;
 
-  /// Adds a pixel of row y whose disparity is whole after rounding. `shift`: of the other disparity.
-  PF_HD void add(const RepetitionInput& input, int x, int y, int shift) {
-    const int width = input.d.width;
-    const int match = x - int(floor_of(input.d(x, y) + 0.5f)), other = match - shift;
-    if (match < 0 || match >= width || other < 0 || other >= width) return;
-    const int luma = luma_code(input.left_colors(x, y));
-    const std::uint32_t* const right = input.right_colors.row(y);
-    const int difference = unsampled_difference(luma, right, width, other) -
-                           unsampled_difference(luma, right, width, match);
-    ++count, sum += difference, squares += difference * difference;
+  /// Adds a pixel. `right`: its row of the right image. `shift`: how much larger the other disparity is.
+  PF_HD void add(const MatchedPixel& pixel, const std::uint32_t* right, int width, int shift) {
+    const int other = pixel.match - shift;
+    const bool counts = (pixel.match >= 0) & (other >= 0) & (other < width);
+    const int more = unsampled_difference(pixel.luma, right, width, clamp(other, 0, width - 1)) -
+                     pixel.difference,
+              difference = counts ? more : 0;
+    count += counts, sum += difference, squares += difference * difference;
   }
   /// Whether the other disparity does not cost clearly more: less than 4 standard errors of the mean. At
   /// least half of the window must be there.
@@ -114,10 +126,6 @@ struct CostPair {
     const float mean = float(sum) / float(count);
     const float variance = larger(float(squares) / float(count) - mean * mean, 0.64f);
     return (mean <= 0) | (mean * mean * float(count) < 16 * variance);
-  }
-  PF_HD static float floor_of(float value) {
-    const float whole = float(int(value));
-    return whole > value ? whole - 1 : whole;
   }
 };
 
@@ -135,13 +143,7 @@ PF_HD bool is_in_range(const RepetitionInput& input, int x, int y, int shift) {
   return (shift != 0) & (d >= float(input.least)) & (d <= float(input.most));
 }
 
-/// Whether a block is withheld: itself repeated, or at least 9 of the 5 x 5 blocks around it.
-PF_HD bool is_among_repeated(const View<const std::uint8_t>& repeated, int i, int j) {
-  if (repeated(i, j)) return true;
-  int count = 0;
-  for (int y = larger(j - 2, 0); y <= smaller(j + 2, repeated.height - 1); ++y)
-    for (int x = larger(i - 2, 0); x <= smaller(i + 2, repeated.width - 1); ++x) count += repeated(x, y) != 0;
-  return count >= 9;
-}
+/// A block is withheld if it is repeated, or at least 9 of the 5 x 5 blocks around it.
+constexpr int repeated_around = 2, least_repeated = 9;
 
 }  // namespace parafield

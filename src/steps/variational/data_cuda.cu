@@ -63,12 +63,31 @@ struct DataTile {
     }
   }
 
+  /// Calls f(i, x, y) for the same pixels, and in place of those outside the image for the nearest inside.
+  /// Without branches, the loads of all calls come at once.
+  template <int Reach, class F>
+  __device__ void each_near(F f) {
+    constexpr int columns = data_width + 2 * Reach, rows = data_height + 2 * Reach;
+    PF_UNROLL
+    for (int i = 0; i < (columns * rows + data_threads - 1) / data_threads; ++i) {
+      const int k = int(threadIdx.x) + i * data_threads;
+      f(i, clamp(int(blockIdx.x) * data_width - Reach + k % columns, 0, right),
+        clamp(int(blockIdx.y) * data_height - Reach + k / columns, 0, bottom));
+    }
+  }
+
   __device__ void compare(View<const float> from, View<const float> to, FlowPlanes flow) {
-    each<compared>([&](int, int x, int y) {
-      const float a = from(x, y), b = warped(to.data, int(to.stride()), to.width, to.height,
-                                             float(x) + flow.u(x, y), float(y) + flow.v(x, y));
-      mean.at(x, y) = 0.5f * (a + b);
-      difference.at(x, y) = b - a;
+    constexpr int count =
+        ((data_width + 2 * compared) * (data_height + 2 * compared) + data_threads - 1) / data_threads;
+    float a[count], b[count];
+    each_near<compared>([&](int i, int x, int y) {
+      a[i] = from(x, y);
+      b[i] = warped(to.data, int(to.stride()), to.width, to.height, float(x) + flow.u(x, y),
+                    float(y) + flow.v(x, y));
+    });
+    each<compared>([&](int i, int x, int y) {
+      mean.at(x, y) = 0.5f * (a[i] + b[i]);
+      difference.at(x, y) = b[i] - a[i];
     });
     __syncthreads();
   }

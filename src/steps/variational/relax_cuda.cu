@@ -7,6 +7,9 @@ namespace parafield {
 namespace {
 
 constexpr int weigh_width = 32, weigh_height = 8;  // pixels of a block of weigh_kernel
+constexpr int weigh_columns = weigh_width + 1,
+              weigh_rows = weigh_height + 1;  // with those to the left and above
+constexpr int weigh_threads = (weigh_columns * weigh_rows + 31) / 32 * 32;
 
 /// The slope at a position between the middles of cells.
 __device__ float slope_at(View<const float> slope, const BetweenCells& at_x, const BetweenCells& at_y) {
@@ -18,8 +21,7 @@ __device__ float slope_at(View<const float> slope, const BetweenCells& at_x, con
 /// Weights of the edges of a block of pixels and of the pixels to its left and above, and their products with
 /// the slopes.
 struct Edges {
-  float weight[weigh_height + 1][weigh_width + 1], u[weigh_height + 1][weigh_width + 1],
-      v[weigh_height + 1][weigh_width + 1];
+  float weight[weigh_rows][weigh_columns], u[weigh_rows][weigh_columns], v[weigh_rows][weigh_columns];
 
   __device__ void set(int column, int row, float weighs, float slope_u, float slope_v) {
     weight[row][column] = weighs, u[row][column] = weighs * slope_u, v[row][column] = weighs * slope_v;
@@ -28,49 +30,51 @@ struct Edges {
 
 __device__ float squares(float a, float b) { return fma(a, a, b * b); }
 
-__global__ void __launch_bounds__(weigh_width* weigh_height)
+/// A thread weighs the edges to the right of a pixel and below it. Threads of the first column and row only do
+/// this for the other pixels, whose equations follow.
+__global__ void __launch_bounds__(weigh_threads)
     weigh_kernel(const __grid_constant__ RefinementPlanes planes, FlowPlanes flow, float smoothness) {
   begin_kernel();
   __shared__ Edges along, down;
-  const int right_most = flow.u.width - 1, bottom = flow.u.height - 1;
-  const int x0 = int(blockIdx.x) * weigh_width - 1, y0 = int(blockIdx.y) * weigh_height - 1;
+  const int right_most = flow.u.width - 1, bottom = flow.u.height - 1, thread = int(threadIdx.x);
+  const int column = thread % weigh_columns, row = thread / weigh_columns;
+  const int own_x = int(blockIdx.x) * weigh_width - 1 + column,
+            own_y = int(blockIdx.y) * weigh_height - 1 + row;
+  const bool is_inside = own_x >= 0 && own_y >= 0 && own_x <= right_most && own_y <= bottom;
+  // Threads outside the image load values of the nearest pixel. Without branches, all loads come at once.
+  const int x = clamp(own_x, 0, right_most), y = clamp(own_y, 0, bottom), right = smaller(x + 1, right_most),
+            below = smaller(y + 1, bottom);
   const SlopePlanes& slopes = planes.slopes;
-  for (int k = int(threadIdx.x); k < (weigh_width + 1) * (weigh_height + 1);
-       k += weigh_width * weigh_height) {
-    const int column = k % (weigh_width + 1), row = k / (weigh_width + 1), x = x0 + column, y = y0 + row;
-    if (x < 0 || y < 0 || x > right_most || y > bottom) {
-      along.set(column, row, 0, 0, 0);
-      down.set(column, row, 0, 0, 0);
-      continue;
-    }
-    const BetweenCells at_x = between_cells(2 * x, slopes.slope[0].width),
-                       at_y = between_cells(2 * y, slopes.slope[0].height),
-                       past_x = between_cells(2 * x + 1, slopes.slope[0].width),
-                       past_y = between_cells(2 * y + 1, slopes.slope[0].height);
-    const float along_u = slope_at(slopes.slope[0], past_x, at_y),
-                along_v = slope_at(slopes.slope[1], past_x, at_y),
-                down_u = slope_at(slopes.slope[2], at_x, past_y),
-                down_v = slope_at(slopes.slope[3], at_x, past_y);
-    const float u = flow.u(x, y), v = flow.v(x, y);
-    float apart = 0;
-    if (x < right_most) apart = squares(flow.u(x + 1, y) - u - along_u, flow.v(x + 1, y) - v - along_v);
-    if (y < bottom) apart += squares(flow.u(x, y + 1) - u - down_u, flow.v(x, y + 1) - v - down_v);
-    const float weight = smoothness_weight(smoothness, apart);
-    along.set(column, row, planes.edge_x(x, y) * weight, along_u, along_v);
-    down.set(column, row, planes.edge_y(x, y) * weight, down_u, down_v);
+  const DataPlanes& data = planes.data;
+  const BetweenCells at_x = between_cells(2 * x, slopes.slope[0].width),
+                     at_y = between_cells(2 * y, slopes.slope[0].height),
+                     past_x = between_cells(2 * x + 1, slopes.slope[0].width),
+                     past_y = between_cells(2 * y + 1, slopes.slope[0].height);
+  const float along_u = slope_at(slopes.slope[0], past_x, at_y),
+              along_v = slope_at(slopes.slope[1], past_x, at_y),
+              down_u = slope_at(slopes.slope[2], at_x, past_y),
+              down_v = slope_at(slopes.slope[3], at_x, past_y);
+  const float u = flow.u(x, y), v = flow.v(x, y), u_right = flow.u(right, y), v_right = flow.v(right, y),
+              u_below = flow.u(x, below), v_below = flow.v(x, below);
+  const float edge_x = planes.edge_x(x, y), edge_y = planes.edge_y(x, y);
+  const float xx = data.xx(x, y), xy = data.xy(x, y), yy = data.yy(x, y), xt = data.xt(x, y),
+              yt = data.yt(x, y);
+  float apart = x < right_most ? squares(u_right - u - along_u, v_right - v - along_v) : 0.0f;
+  if (y < bottom) apart += squares(u_below - u - down_u, v_below - v - down_v);
+  const float weight = smoothness_weight(smoothness, apart);
+  if (row < weigh_rows) {
+    along.set(column, row, is_inside ? edge_x * weight : 0.0f, along_u, along_v);
+    down.set(column, row, is_inside ? edge_y * weight : 0.0f, down_u, down_v);
   }
   __syncthreads();
-  const int column = int(threadIdx.x) % weigh_width + 1, row = int(threadIdx.x) / weigh_width + 1,
-            x = x0 + column, y = y0 + row;
-  if (x > right_most || y > bottom) return;
+  if (!is_inside || column == 0 || row == 0 || row >= weigh_rows) return;
   const float around = (along.weight[row][column - 1] + along.weight[row][column]) +
                        (down.weight[row - 1][column] + down.weight[row][column]);
-  const DataPlanes& data = planes.data;
   const PixelEquations pixel = pixel_equations(
-      data.xx(x, y), data.xy(x, y), data.yy(x, y), data.xt(x, y), data.yt(x, y), around,
+      xx, xy, yy, xt, yt, around,
       (along.u[row][column - 1] - along.u[row][column]) + (down.u[row - 1][column] - down.u[row][column]),
-      (along.v[row][column - 1] - along.v[row][column]) + (down.v[row - 1][column] - down.v[row][column]),
-      flow.u(x, y), flow.v(x, y));
+      (along.v[row][column - 1] - along.v[row][column]) + (down.v[row - 1][column] - down.v[row][column]), u,
+      v);
   data.xx(x, y) = pixel.xx, data.xy(x, y) = pixel.xy, data.yy(x, y) = pixel.yy;
   data.xt(x, y) = pixel.u, data.yt(x, y) = pixel.v;
   planes.weight_x(x, y) = along.weight[row][column];
@@ -81,49 +85,63 @@ __global__ void __launch_bounds__(weigh_width* weigh_height)
 /// a lane two columns of them, in registers. Lanes exchange columns, and warps exchange their first and last
 /// rows. Pixels at the tile's border lack a neighbor and get wrong values, which spread by one pixel in each
 /// half of a sweep and do not reach the pixels that are stored.
+template <int Warps>
 struct RelaxTile {
-  static constexpr int columns = 64, rows_each = 4, warps = 18, rows = rows_each * warps, most_sweeps = 4;
+  static constexpr int columns = 64, rows_each = 4, rows = rows_each * Warps;
 
   /// Shared by the warps: u and v of their first and last rows, in even and odd columns.
   struct Ends {
-    float first[warps][2][2][32], last[warps][2][2][32];
+    float first[Warps][2][2][32], last[Warps][2][2][32];
   };
+  static dim3 tiles(Size size, int sweeps) {
+    return dim3(blocks_for(size.width, columns - 4 * sweeps), blocks_for(size.height, rows - 4 * sweeps));
+  }
 };
+constexpr int most_sweeps = 4;                 // of a launch
+constexpr int few_warps = 18, all_warps = 20;  // of a tile: see `relax`
 
-/// Values of two neighboring pixels; 0 outside the plane.
+/// Values of two neighboring pixels.
 struct Pair {
   float value[2];
 };
-__device__ Pair load_pair(View<const float> plane, int x, int y) {
-  if (y < 0 || y >= plane.height) return {{0, 0}};
-  const float* const row = plane.row(y);
-  return {{x >= 0 && x < plane.width ? row[x] : 0.0f, x + 1 >= 0 && x + 1 < plane.width ? row[x + 1] : 0.0f}};
+/// Values of pixel (x, y) and of the next, if there is one; otherwise the same value twice.
+__device__ Pair pair_at(View<const float> plane, int x, int y, bool has_next) {
+  const float* const row = plane.row(y) + x;
+  return {{row[0], row[has_next ? 1 : 0]}};
 }
-/// The same, at once, in a plane of the workspace, where rows begin at multiples of 8 bytes. x is even.
-__device__ Pair load_even_pair(View<const float> plane, int x, int y) {
-  if (x < 0 || x >= plane.width || y < 0 || y >= plane.height) return {{0, 0}};
+/// The same in a plane of the workspace, where rows begin at multiples of 8 bytes, and x is even. The second
+/// value is undefined if there is no next pixel.
+__device__ Pair even_pair_at(View<const float> plane, int x, int y) {
   const float2 both = *reinterpret_cast<const float2*>(plane.row(y) + x);
-  return {{both.x, x + 1 < plane.width ? both.y : 0.0f}};
+  return {{both.x, both.y}};
 }
 
-/// Sweeps `first` to `first` + count - 1. `start`: flow to stay close to, or empty.
-__global__ void __launch_bounds__(32 * RelaxTile::warps, 1)
+/// Sweeps `first` to `first` + count - 1. `start`: flow to stay close to, or empty. Pixels outside the image
+/// have the values of the nearest pixels inside, and edges of weight 0.
+template <int Warps>
+__global__ void __launch_bounds__(32 * Warps, 1)
     relax_kernel(const __grid_constant__ RefinementPlanes planes, FlowPlanes from, FlowPlanes start,
                  int first, int count, FlowPlanes to) {
   begin_kernel();
-  constexpr int rows = RelaxTile::rows_each, warps = RelaxTile::warps;
-  __shared__ RelaxTile::Ends ends;
+  using Tile = RelaxTile<Warps>;
+  constexpr int rows = Tile::rows_each;
+  __shared__ typename Tile::Ends ends;
   const int halo = 2 * count, lane = int(threadIdx.x), warp = int(threadIdx.y);
-  const int x = int(blockIdx.x) * (RelaxTile::columns - 2 * halo) - halo + 2 * lane,
-            y = int(blockIdx.y) * (RelaxTile::rows - 2 * halo) - halo + rows * warp;
+  const int x = int(blockIdx.x) * (Tile::columns - 2 * halo) - halo + 2 * lane,
+            y = int(blockIdx.y) * (Tile::rows - 2 * halo) - halo + rows * warp;
+  const int right = to.u.width - 1, bottom = to.u.height - 1, near_x = clamp(x, 0, right & ~1);
+  const bool has_next = near_x < right;
   PixelEquations pixel[rows][2];
   Pair u[rows], v[rows];
   float along[rows][3],
       down[rows + 1][2];  // weights from the edge before the lane's pixels to the edge after them
+  // All loads come before the first use, because each of them takes long.
+  const Pair above = even_pair_at(planes.weight_y, near_x, clamp(y - 1, 0, bottom));
   PF_UNROLL
   for (int r = 0; r < rows; ++r) {
-    u[r] = load_pair(from.u, x, y + r), v[r] = load_pair(from.v, x, y + r);
-    const auto load = [=](View<const float> plane) { return load_even_pair(plane, x, y + r); };
+    const int near_y = clamp(y + r, 0, bottom);
+    u[r] = pair_at(from.u, near_x, near_y, has_next), v[r] = pair_at(from.v, near_x, near_y, has_next);
+    const auto load = [=](View<const float> plane) { return even_pair_at(plane, near_x, near_y); };
     const Pair xx = load(planes.data.xx), xy = load(planes.data.xy), yy = load(planes.data.yy),
                side_u = load(planes.data.xt), side_v = load(planes.data.yt), weight_x = load(planes.weight_x),
                weight_y = load(planes.weight_y);
@@ -133,10 +151,20 @@ __global__ void __launch_bounds__(32 * RelaxTile::warps, 1)
       along[r][c + 1] = weight_x.value[c];
       down[r + 1][c] = weight_y.value[c];
     }
-    along[r][0] = __shfl_up_sync(~0u, weight_x.value[1], 1);
   }
-  const Pair above = load_even_pair(planes.weight_y, x, y - 1);
-  down[0][0] = above.value[0], down[0][1] = above.value[1];
+  const auto set_down = [&](int r, bool is_inside, Pair weights) {
+    down[r][0] = is_inside ? weights.value[0] : 0.0f,
+    down[r][1] = is_inside & has_next ? weights.value[1] : 0.0f;
+  };
+  set_down(0, y > 0, above);
+  PF_UNROLL
+  for (int r = 0; r < rows; ++r) {
+    set_down(r + 1, y + r >= 0, {{down[r + 1][0], down[r + 1][1]}});
+    along[r][1] = x >= 0 ? along[r][1] : 0.0f;
+    along[r][2] = (x >= 0) & has_next ? along[r][2] : 0.0f;
+    along[r][0] = __shfl_up_sync(~0u, along[r][2], 1);
+    if (!has_next) pixel[r][1] = {};
+  }
   const auto share = [&](int c, bool is_first) {
     auto& shared = is_first ? ends.first : ends.last;
     const int r = is_first ? 0 : rows - 1;
@@ -144,7 +172,7 @@ __global__ void __launch_bounds__(32 * RelaxTile::warps, 1)
   };
   for (int c = 0; c < 2; ++c) share(c, true), share(c, false);
   __syncthreads();
-  const int warp_above = larger(warp - 1, 0), warp_below = smaller(warp + 1, warps - 1);
+  const int warp_above = larger(warp - 1, 0), warp_below = smaller(warp + 1, Warps - 1);
   for (int sweep = first; sweep < first + count; ++sweep) {
     const float factor = relaxation(sweep);
     PF_UNROLL
@@ -171,18 +199,24 @@ __global__ void __launch_bounds__(32 * RelaxTile::warps, 1)
       __syncthreads();
     }
   }
+  if (2 * lane < halo || 2 * lane >= Tile::columns - halo || x > right) return;
+  if (start.u) {
+    const auto limit = [=](Pair& flow, Pair before) {
+      for (int c = 0; c < 2; ++c) flow.value[c] = limited(flow.value[c], before.value[c]);
+    };
+    PF_UNROLL
+    for (int r = 0; r < rows; ++r) {
+      const int near_y = clamp(y + r, 0, bottom);
+      limit(u[r], pair_at(start.u, x, near_y, has_next));
+      limit(v[r], pair_at(start.v, x, near_y, has_next));
+    }
+  }
   PF_UNROLL
   for (int r = 0; r < rows; ++r) {
-    PF_UNROLL
-    for (int c = 0; c < 2; ++c) {
-      const int column = 2 * lane + c, row = rows * warp + r;
-      const bool is_own =
-          column >= halo && column < RelaxTile::columns - halo && row >= halo && row < RelaxTile::rows - halo;
-      if (!is_own || x + c >= to.u.width || y + r >= to.u.height) continue;
-      const float own_u = u[r].value[c], own_v = v[r].value[c];
-      to.u(x + c, y + r) = start.u ? limited(own_u, start.u(x + c, y + r)) : own_u;
-      to.v(x + c, y + r) = start.u ? limited(own_v, start.v(x + c, y + r)) : own_v;
-    }
+    const int row = rows * warp + r;
+    if (row < halo || row >= Tile::rows - halo || y + r > bottom) continue;
+    to.u(x, y + r) = u[r].value[0], to.v(x, y + r) = v[r].value[0];
+    if (has_next) to.u(x + 1, y + r) = u[r].value[1], to.v(x + 1, y + r) = v[r].value[1];
   }
 }
 
@@ -192,17 +226,21 @@ template <class Backend>
 void weigh_smoothness(Backend& cuda, const RefinementPlanes& planes, FlowPlanes flow, float smoothness) {
   cuda.launch(weigh_kernel,
               dim3(blocks_for(flow.u.width, weigh_width), blocks_for(flow.u.height, weigh_height)),
-              dim3(weigh_width * weigh_height), 0, planes, flow, smoothness);
+              dim3(weigh_threads), 0, planes, flow, smoothness);
 }
 
+// With more warps, a tile's border is a smaller share of it. Where the device has an SM for each tile, smaller
+// tiles end earlier.
 template <class Backend>
 void relax(Backend& cuda, const RefinementPlanes& planes, FlowPlanes flow, int sweeps, FlowPlanes result) {
-  each_pass(planes, flow, sweeps, RelaxTile::most_sweeps, result,
+  each_pass(planes, flow, sweeps, most_sweeps, result,
             [&](FlowPlanes from, FlowPlanes start, int first, int count, FlowPlanes to) {
-              const dim3 tiles(blocks_for(to.u.width, RelaxTile::columns - 4 * count),
-                               blocks_for(to.u.height, RelaxTile::rows - 4 * count));
-              cuda.launch(relax_kernel, tiles, dim3(32, RelaxTile::warps), 0, planes, from, start, first,
-                          count, to);
+              const dim3 small = RelaxTile<few_warps>::tiles(to.u.size(), count),
+                         large = RelaxTile<all_warps>::tiles(to.u.size(), count);
+              const bool one_each = int(small.x * small.y) <= cuda.multiprocessors();
+              cuda.launch(one_each ? relax_kernel<few_warps> : relax_kernel<all_warps>,
+                          one_each ? small : large, dim3(32, one_each ? few_warps : all_warps), 0, planes,
+                          from, start, first, count, to);
             });
 }
 

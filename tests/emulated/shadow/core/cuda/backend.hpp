@@ -66,13 +66,35 @@ T __shfl_down_sync(unsigned, T value, int step) {
   return __shfl_sync(~0u, value, lane + step < 32 ? lane + step : lane);
 }
 
+/// combine(a, b) for each byte or half of two words.
+template <int Bits, class Combine>
+unsigned combined_parts(unsigned a, unsigned b, Combine combine) {
+  constexpr unsigned part = (1u << Bits) - 1;
+  unsigned result = 0;
+  for (int shift = 0; shift < 32; shift += Bits)
+    result |= (unsigned(combine(int(a >> shift & part), int(b >> shift & part))) & part) << shift;
+  return result;
+}
+inline unsigned __vabsdiffu4(unsigned a, unsigned b) {
+  return combined_parts<8>(a, b, [](int a, int b) { return a < b ? b - a : a - b; });
+}
+inline unsigned __vcmpgeu4(unsigned a, unsigned b) {
+  return combined_parts<8>(a, b, [](int a, int b) { return a >= b ? 255 : 0; });
+}
+inline unsigned __vminu4(unsigned a, unsigned b) {
+  return combined_parts<8>(a, b, [](int a, int b) { return a < b ? a : b; });
+}
+inline unsigned __vminu2(unsigned a, unsigned b) {
+  return combined_parts<16>(a, b, [](int a, int b) { return a < b ? a : b; });
+}
+inline unsigned __vmaxu2(unsigned a, unsigned b) {
+  return combined_parts<16>(a, b, [](int a, int b) { return a > b ? a : b; });
+}
 /// Sum of the absolute differences of four pairs of bytes.
 inline unsigned __vsadu4(unsigned a, unsigned b) {
+  const unsigned differences = __vabsdiffu4(a, b);
   unsigned sum = 0;
-  for (int shift = 0; shift < 32; shift += 8) {
-    const int difference = int(a >> shift & 255) - int(b >> shift & 255);
-    sum += unsigned(difference < 0 ? -difference : difference);
-  }
+  for (int shift = 0; shift < 32; shift += 8) sum += differences >> shift & 255;
   return sum;
 }
 inline int __clz(int bits) { return std::countl_zero(unsigned(bits)); }
