@@ -200,8 +200,8 @@ void CameraOptions::add_to(App& command, bool views) {
                shown = command.add_setting("--alpha A", alpha).range(0, 1);
   file.help(
       "rectify the images first, by this calibration. It is OpenCV's YAML with K1, D1, K2, D2, R and T, also "
-      "of fisheye lenses, ROS's camera_info of one camera, or Middlebury's calib.txt, whose images are "
-      "rectified already. The report says how well rows match before and after");
+      "of fisheye lenses, ROS's camera_info of one camera, or calib.txt of Middlebury or KITTI, whose images "
+      "are rectified already. The report says how well rows match before and after");
   second.help(
       "with --calibration: a second file: of OpenCV, which has R and T, or ROS's camera_info of the other "
       "camera");

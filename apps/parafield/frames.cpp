@@ -89,8 +89,7 @@ void FrameOptions::add_mask_to(App& command) {
   command.add_option("--input-mask FILE", mask)
       .help(
           "a picture that is 0 where the frames have no value. There the result is unknown, and around it as "
-          "good as without. Pixels of a PNG with alpha 0 and floats that are not finite have no value "
-          "either");
+          "good as without. Pixels with alpha 0 and floats that are not finite have no value either");
 }
 
 void FrameOptions::add_overlay_to(App& command) {

@@ -112,6 +112,8 @@ class InputFrames {
   const std::vector<std::string>& notes() const { return notes_; }
   /// The notes on the source alone, as on frames that were skipped.
   const std::vector<std::string>& source_notes() const { return source_notes_; }
+  /// Prints notes and adds them to notes().
+  void say(std::vector<std::string> notes);
   int count() const { return count_; }  ///< frames read so far
   Size size() const { return info().size; }
   ValueRange range() const { return range_.range(); }
@@ -122,7 +124,6 @@ class InputFrames {
   void begin_to_read();
   bool await_one();  // returns false at the end
   void take_notes();
-  void say(std::vector<std::string> notes);
   void check(const InputFrame& frame);
 
   std::shared_ptr<Reader> reader_;

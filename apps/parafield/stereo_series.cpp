@@ -52,6 +52,7 @@ class PairFrames {
                       (left ? right_files_ : left_files_)[0], count_, count_ == 1 ? "" : "s",
                       left ? "left" : "right", (left ? left_files_ : right_files_)[0]));
     if (!left) return {};
+    note_numbers(left->name, right->name);
     ++count_;
     number_ = int(left->index) + 1;
     KnownFrames pair;
@@ -96,6 +97,24 @@ class PairFrames {
     return pair;
   }
 
+  /// The last number in a file's name without its extension; empty if there is none.
+  static std::string number_in(const std::string& name) {
+    const std::string stem = Path(name).stem().string();
+    const std::size_t last = stem.find_last_of("0123456789");
+    if (last == stem.npos) return {};
+    const std::size_t before = stem.find_last_not_of("0123456789", last);
+    return stem.substr(before + 1, last - before);
+  }
+  /// Notes the first pair whose numbers differ if the first pair's were the same, because an image of one
+  /// camera may be missing.
+  void note_numbers(const std::string& left, const std::string& right) {
+    const std::string a = number_in(left), b = number_in(right);
+    if (count_ == 0) share_numbers_ = !a.empty() && a == b && left_files_ != right_files_;
+    if (!share_numbers_ || a == b) return;
+    share_numbers_ = false;
+    left_.say({fmt::format("{} is paired with {}: an image of one camera may be missing", right, left)});
+  }
+
   /// Prints new notes on the right camera's images, which is quiet because its range is the left one's.
   void say_notes() {
     for (; said_ < right_->source_notes().size(); ++said_)
@@ -120,7 +139,8 @@ class PairFrames {
   std::optional<InputFrames> right_;  // none for frames that hold both views
   const bool quiet_, skips_;
   int count_ = 0, number_ = 0;
-  std::size_t said_ = 0;  // notes of the right camera that are printed
+  bool share_numbers_ = false;  // the images of a pair have the same number in their names
+  std::size_t said_ = 0;        // notes of the right camera that are printed
 };
 
 }  // namespace

@@ -28,26 +28,25 @@
 namespace parafield {
 
 /// Reads a frame, gray or rgb, u8, u16 or f32:
-/// - PNG: 1 to 16 bits, gray, palette or RGB. Alpha is dropped; read_alpha reads it.
+/// - PNG: 1 to 16 bits, gray, palette or RGB. Alpha is dropped here and below; read_alpha reads it.
 /// - JPEG: 8 bits, gray or color, baseline or progressive. CMYK becomes rgb, without a color profile.
 /// - TIFF and BigTIFF: gray or RGB of 1 to 16 bits; signed integers of 8 to 32 bits, unsigned ones of 32 bits
-///   and floats of 16 to 64 bits (read as f32, values unchanged); palette, YCbCr of 8 bits; strips or tiles,
-///   with every compression that the installed libtiff supports. Alpha is dropped. CMYK throws
-///   Error(unsupported). Overviews and masks do not count as images. Files with the tag GDAL_NODATA are read
-///   as f32, with NaN where a pixel has its value.
-/// - BMP: 1 to 32 bits, not compressed. Alpha is dropped.
-/// - WebP: single images, as rgb; alpha is dropped. EXR: one flat image of R, G and B, of Y, or of one
-///   channel, as f32 in the size of its display window, black outside its data. Each needs its library at run
-///   time, and throws Error(unsupported) without: libwebp and OpenEXR.
+///   and floats of 16 to 64 bits (read as f32, values unchanged); palette, YCbCr and CMYK of 8 bits; strips
+///   or tiles, with every compression that the installed libtiff supports. Overviews and masks do not count
+///   as images. Files with the tag GDAL_NODATA are read as f32, with NaN where a pixel has its value.
+/// - BMP: 1 to 32 bits, 4 and 8 bits also with run lengths.
+/// - WebP: single images, as rgb. EXR: one flat image of R, G and B, of Y, or of one channel, as f32 in the
+///   size of its display window, black outside its data. Each needs its library at run time, and throws
+///   Error(unsupported) without: libwebp and OpenEXR.
 /// - PGM and PPM, plain or raw. Values are scaled to 0..255 or 0..65535 if the file has another maximum.
 /// - PFM: f32, values unchanged. The absolute value of the file's scale is ignored.
 /// - .npy: a NumPy array, height x width, height x width x 1 or height x width x 3, in C order and either
 ///   byte order: uint8, uint16, or int16, int32, uint32, float16, float32 or float64, which are read as f32.
 ///   Values are unchanged.
 /// - NetCDF (classic or NetCDF-4, if the netCDF library is available: see netcdf.hpp): a variable with the
-///   dimensions rows and columns, or time, rows and columns. Values are unpacked to f32; missing values are
-///   NaN. If the coordinate of the rows is a latitude or a projection's y, the northernmost row comes first.
-///   If the coordinates show that the dimensions are in another order, the file is Error(unsupported).
+///   dimensions rows and columns, and possibly time, in any order. Values are unpacked to f32; missing values
+///   are NaN. If the coordinate of the rows is a latitude or a projection's y, the northernmost row comes
+///   first.
 /// - Y4M (YUV4MPEG2): mono, 4:2:0, 4:2:2 or 4:4:4 of 8 to 16 bits. Mono becomes gray; values of 9 to 15 bits
 ///   are scaled to 0..65535, other values are unchanged. Color becomes rgb by BT.601, in limited range unless
 ///   the header says XCOLORRANGE=FULL. More than 8 bits become u16. 4:1:1 and alpha throw Error(unsupported).
@@ -56,7 +55,7 @@ namespace parafield {
 /// From a pipe, PGM, PPM, PFM and Y4M can be read; other formats throw Error(unsupported). A file or pipe
 /// that holds more than one frame throws Error(format); use FrameSource (video.hpp) for it.
 ///
-/// A PNG, JPEG or TIFF file with an orientation (for PNG and JPEG, in its EXIF data) is turned as
+/// A PNG, JPEG, WebP or TIFF file with an orientation (except for TIFF, in its EXIF data) is turned as
 /// an image viewer shows it, which is why the frame's width may be the stored height.
 ///
 /// A PNG or JPEG file that lacks only its end marker is read. `note`, if it is not null, receives what is
@@ -100,10 +99,10 @@ class PARAFIELD_API FlowReader {
 };
 
 /// Writes a flow field: .flo, .pfm, .npy (float32) or .png (KITTI). The first three store the flow of every
-/// pixel, but not `valid`. With `mark_invalid` they store 1e10, which readers take as unknown, where `valid`
-/// is 0; .flo also stores 1e10 where the flow is NaN. KITTI's PNG stores flow rounded to 1/64 px, and
-/// `valid`. It stores unknown flow as three zeros, and 0 for flow that is neither valid nor in the range
-/// -512..511.98 px. Valid flow outside that range throws Error(invalid_argument).
+/// pixel, but not `valid`. With `mark_invalid` they store 1e10 (.flo) or NaN, which readers take as unknown,
+/// where `valid` is 0; .flo also stores 1e10 where the flow is NaN. KITTI's PNG stores flow rounded to 1/64
+/// px, and `valid`. It stores unknown flow as three zeros, and 0 for flow that is neither valid nor in the
+/// range -512..511.98 px. Valid flow outside that range throws Error(invalid_argument).
 PARAFIELD_API void write_flow(const std::filesystem::path& path, const In<FlowView>& flow,
                               bool mark_invalid = false);
 
@@ -136,9 +135,9 @@ PARAFIELD_API void write_disparity(const std::filesystem::path& path, const In<D
 /// otherwise 0.
 PARAFIELD_API Image<std::uint8_t> read_mask(const std::filesystem::path& path);
 
-/// Reads the alpha channel of a PNG file, rotated like the pixels of read_frame: 0 where alpha is 0,
-/// otherwise 1. The result has no data if the file is not a PNG, has no alpha, or is a pipe or standard
-/// input.
+/// Reads the alpha channel of a PNG, WebP or TIFF file, rotated like the pixels of read_frame: 0 where alpha
+/// is 0, otherwise 1. The result has no data if the file has no alpha, several images, or is a pipe or
+/// standard input.
 PARAFIELD_API Image<std::uint8_t> read_alpha(const std::filesystem::path& path);
 
 /// Writes a mask as .png or .pgm: 255 where it is not 0, otherwise 0. A pitch of 0 means that rows are
@@ -171,7 +170,9 @@ PARAFIELD_API void write_background(const std::filesystem::path& path, const Lea
 /// - ROS's camera_info in YAML, one file a camera, in any order: camera_matrix, distortion_model,
 ///   distortion_coefficients, rectification_matrix and projection_matrix, or the fields of the message.
 /// - Middlebury's calib.txt: cam0, cam1, baseline, doffs, width and height. These images are already
-///   rectified.
+///   rectified, as are KITTI's.
+/// - KITTI's calib.txt: P2 and P3, or without them P0 and P1, in m; calib_cam_to_cam.txt: P_rect_02,
+///   P_rect_03, S_rect_02 and S_rect_03, or those of cameras 0 and 1.
 ///
 /// Error(format) names the line. plan_rectification checks the values further.
 PARAFIELD_API StereoCalibration read_calibration(const std::filesystem::path& path,
@@ -203,6 +204,13 @@ PARAFIELD_API DepthLoss write_depth(const std::filesystem::path& path, const Vie
 /// Writes points as .ply, binary and little-endian, with x, y and z (float), red, green and blue (uchar), and
 /// sigma_z (float) if any point has one.
 PARAFIELD_API void write_points(const std::filesystem::path& path, std::span<const ColorPoint> points);
+
+/// What the structure of a video file lacks, in words that follow the file's name: its end, if the file is
+/// shorter than its container says, or the index of an MP4 or MOV file; or where it is damaged. Empty for a
+/// file that is whole, and for containers and streams whose size is unknown. It reads a few bytes of each
+/// part of the file: of MP4 and MOV, Matroska and WebM, AVI, Ogg (all of it), GIF, FLV, ASF, MXF and MPEG-TS.
+/// FFmpeg reads a file that was cut off to its end without an error.
+PARAFIELD_API std::string missing_part(const std::filesystem::path& path);
 
 /// Content of a file.
 enum class FileKind { frame, flow, disparity, unknown };

@@ -131,7 +131,8 @@ void bind_stereo_files(nb::module_& module) {
         if (!read.assumption.empty()) warn_of_pair(str_text(nb::cast(path)) + ": " + read.assumption);
         return read;
       },
-      "The calibration of a stereo camera: YAML of OpenCV or ROS, or Middlebury's calib.txt.\n\n"
+      "The calibration of a stereo camera: YAML of OpenCV or ROS, or calib.txt of Middlebury or "
+      "KITTI.\n\n"
       "OpenCV's file has K1, D1, K2, D2, R and T, as FileStorage writes them. `second` is a file with the "
       "values that the first one lacks, such as extrinsics.yml. ROS has a camera_info for each camera: both "
       "files are needed. D of 4 values in a column, without a distortion_model in the file, is a fisheye "
@@ -235,7 +236,7 @@ void bind_files(nb::module_& module) {
       },
       "Writes a flow field in the format of the extension: .flo, .pfm, .npy or .png (KITTI).\n\n"
       "`flow` is a FlowField or an array H x W x 2. With `mark_invalid`, invalid flow is written as unknown "
-      "(1e10).");
+      "(1e10 in .flo, otherwise NaN).");
   define<"read_disparity(path, scale: float = 0) -> DisparityField">(
       module,
       [](const Path& path, float scale) {
@@ -265,6 +266,10 @@ void bind_files(nb::module_& module) {
       },
       "Writes a mask (.png or .pgm): 255 where it is true, otherwise 0. `mask` is a MotionMask or an array H "
       "x W.");
+  define<"missing_part(path) -> str">(
+      module, [](const Path& path) { return unlocked([&] { return missing_part(path); }); },
+      "What the structure of a video file lacks: its end, or the index of an MP4 or MOV file. Empty for a "
+      "whole file, and for containers whose size is unknown.");
   define<"read_tracks(path) -> array[float32]">(
       module, [](const Path& path) { return track_array(unlocked([&] { return read_tracks(path); })); },
       "Reads tracks from a text file: an array N x 4 of x, y, u and v, px.");
@@ -281,7 +286,8 @@ void bind_files(nb::module_& module) {
         const Image<std::uint8_t> alpha = unlocked([&] { return read_alpha(path); });
         return alpha ? mask_array(alpha) : nb::none();
       },
-      "The alpha channel of a PNG file, H x W: false where alpha is 0. None if the file has no alpha.\n\n"
+      "The alpha channel of a PNG, WebP or TIFF file, H x W: false where alpha is 0. None if the file has no "
+      "alpha or several images.\n\n"
       "filled() and mark_unknown() accept it: pixels that are false have no value.");
   bind_stereo_files(module);
 }

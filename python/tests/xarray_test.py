@@ -321,6 +321,8 @@ def irregular(name: str) -> xr.DataArray:
         (lambda: flow(irregular("y")), "coordinate y must be regular"),
         (lambda: flow(stack().isel(time=[1, 0, 2])), "coordinate time must rise"),
         (lambda: flow(stack().isel(time=[0, 0, 1])), "coordinate time must rise"),
+        (lambda: flow(stack().isel(time=[0, 1]).assign_coords(time=["2024-05-02", "2024-05-01"])),
+         "coordinate time must rise"),
     ],
 )
 def test_errors_name_the_argument(call: Any, message: str) -> None:

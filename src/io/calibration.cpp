@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Calibrations: YAML of OpenCV or ROS, and Middlebury's calib.txt.
+// Calibrations: YAML of OpenCV, and Middlebury's calib.txt.
 #include "io/calibration.hpp"
 
 #include <algorithm>
@@ -221,14 +221,17 @@ StereoCalibration read_calibration(const std::filesystem::path& path, const std:
   const auto read = [](const std::filesystem::path& file, auto decode) {
     return io::naming(file, [&] { return decode(io::read_file(file)); });
   };
-  std::optional<StereoCalibration> middlebury;
+  std::optional<StereoCalibration> whole;
   const io::CalibrationParts first = read(path, [&](const io::Bytes& bytes) {
-    if (!io::is_middlebury(bytes)) return io::decode_yaml(bytes);
-    if (!second.empty()) io::fail_format("Middlebury's calibration is one file and takes no second one");
-    middlebury = io::decode_middlebury(bytes);
+    const bool middlebury = io::is_middlebury(bytes);
+    if (!middlebury && !io::is_kitti(bytes)) return io::decode_yaml(bytes);
+    if (!second.empty())
+      io::fail_format(middlebury ? "Middlebury" : "KITTI",
+                      "'s calibration is one file and takes no second one");
+    whole = middlebury ? io::decode_middlebury(bytes) : io::decode_kitti_calibration(bytes);
     return io::CalibrationParts{};
   });
-  if (middlebury) return *middlebury;
+  if (whole) return *whole;
   const io::CalibrationParts more =
       second.empty() ? io::CalibrationParts{}
                      : read(second, [](const io::Bytes& bytes) { return io::decode_yaml(bytes); });

@@ -105,6 +105,10 @@ StereoCalibration calibration_of(CalibrationParts parts, const CalibrationParts&
 bool is_middlebury(ByteSpan bytes);
 StereoCalibration decode_middlebury(ByteSpan bytes);
 
+/// Whether a file is a calibration of KITTI, which has lines "P2: ..." or "P_rect_02: ...".
+bool is_kitti(ByteSpan bytes);
+StereoCalibration decode_kitti_calibration(ByteSpan bytes);
+
 /// The values of a matrix of rows x columns; a vector may also be a row.
 template <int rows, int columns>
 std::array<double, rows * columns> values_of_matrix(const Matrix& matrix, const CalibrationText& text) {

@@ -90,7 +90,7 @@ Bytes encode_flow(Content format, const FlowView& flow, bool mark_invalid) {
   const int channels = format == Content::pfm ? 3 : 2;
   return encode_floats(format, flow.size(), channels, [&](int x, int y, int channel) {
     if (channel == 2) return 0.0f;
-    constexpr float unknown = 1e10f;
+    const float unknown = format == Content::flo ? 1e10f : std::numeric_limits<float>::quiet_NaN();
     const float u = flow.u(x, y), v = flow.v(x, y);
     if (mark_invalid && !is_set(flow.valid, x, y)) return unknown;
     if (format == Content::flo && (std::isnan(u) || std::isnan(v))) return unknown;  // like Middlebury's code

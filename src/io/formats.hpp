@@ -59,9 +59,11 @@ PngHeader png_header(ByteSpan bytes);  ///< works without libpng
 /// Whether pixels are returned as stored, or turned as the file's EXIF data say.
 enum class Orientation { stored, as_viewed };
 FrameBuffer decode_png(ByteSpan bytes, Orientation orientation = Orientation::as_viewed);
-/// The alpha of a PNG file, 255 where it is not 0, turned as the EXIF data say; without data if the file has
-/// none.
+/// The alpha of a file, 255 where it is not 0, turned as the file says; without data if the file has none. A
+/// TIFF file of several images has none.
 FrameBuffer decode_png_alpha(ByteSpan bytes);
+FrameBuffer decode_tiff_alpha(ByteSpan bytes);
+FrameBuffer decode_webp_alpha(ByteSpan bytes);
 Bytes encode_png(const Frame& frame);  ///< u8, u16. Throws Error(unsupported) without libpng, like decode_png
 
 /// Notes on a file whose end marker is missing although all pixels are there: see Format.
@@ -92,7 +94,7 @@ bool is_bmp(ByteSpan bytes);
 FrameBuffer decode_bmp(ByteSpan bytes);
 
 bool is_webp(ByteSpan bytes);
-/// Decodes a frame. Throws Error(unsupported) if libwebp cannot be loaded.
+/// Decodes a frame, turned as its EXIF data say. Throws Error(unsupported) if libwebp cannot be loaded.
 FrameBuffer decode_webp(ByteSpan bytes);
 
 bool is_exr(ByteSpan bytes);

@@ -150,8 +150,13 @@ Image<std::uint8_t> read_mask(const std::filesystem::path& path) {
 Image<std::uint8_t> read_alpha(const std::filesystem::path& path) {
   return io::naming(path, [&]() -> Image<std::uint8_t> {
     if (path == "-" || !std::filesystem::is_regular_file(path)) return {};
-    if (io::content_of(io::read_file(path, io::recognized_by)) != io::Content::png) return {};
-    const FrameBuffer alpha = io::decode_png_alpha(io::read_file(path));
+    const io::Content content = io::content_of(io::read_file(path, io::recognized_by));
+    const auto decode = content == io::Content::png    ? io::decode_png_alpha
+                        : content == io::Content::tiff ? io::decode_tiff_alpha
+                        : content == io::Content::webp ? io::decode_webp_alpha
+                                                       : nullptr;
+    if (!decode) return {};
+    const FrameBuffer alpha = decode(io::read_file(path));
     return alpha.size() == Size{} ? Image<std::uint8_t>() : mask_of(alpha);
   });
 }

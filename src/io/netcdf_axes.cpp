@@ -176,6 +176,39 @@ std::vector<double> coordinates_of(const NetcdfAxis& axis) {
   return part_of(axis.coordinate, {0}, {axis.length});
 }
 
+std::vector<std::string> texts_of(const NetcdfAxis& axis, const std::vector<NetcdfVariable>& all) {
+  constexpr std::size_t most_texts = 1 << 20, most_characters = 1 << 10;  // damaged files may have any length
+  std::vector<std::string> texts;
+  if (axis.length > most_texts) return {};
+  const auto along = [&](const NetcdfVariable& one, std::size_t dimensions) {
+    return one.dimensions.size() == dimensions && one.dimensions[0] == axis.dimension &&
+           (one.name == axis.name || axis_by_name(one.name) == axis.kind);
+  };
+  for (const NetcdfVariable& one : all) {
+    const bool strings = one.type == NC_STRING && along(one, 1),
+               characters = one.type == NC_CHAR && along(one, 2);
+    if (!strings && !characters) continue;
+    const std::size_t length = characters ? length_of(one, one.dimensions[1]) : 1;
+    if (length > most_characters) continue;
+    for (std::size_t i = 0; i < axis.length; ++i) {
+      const std::size_t start[] = {i, 0}, counts[] = {1, length};
+      std::string value(length, '\0');
+      char* own = nullptr;
+      if (characters) {
+        if (netcdf().nc_get_vara_text(one.group, one.id, start, counts, value.data())) return {};
+        value.erase(std::min(value.find('\0'), value.size()));
+      } else {
+        if (netcdf().nc_get_vara_string(one.group, one.id, start, counts, &own)) return {};
+        value = own ? own : "";
+        if (own) netcdf().nc_free_string(1, &own);
+      }
+      texts.push_back(std::move(value));
+    }
+    break;
+  }
+  return texts;
+}
+
 bool is_reversed(const NetcdfAxis& axis, Axis place, const NetcdfVariable& images,
                  const std::vector<NetcdfVariable>& all) {
   std::vector<double> values;
@@ -213,6 +246,7 @@ bool is_reversed(const NetcdfAxis& axis, Axis place, const NetcdfVariable& image
       }
       if (shared && !(values = part_of(one, start, counts)).empty()) break;
     }
+    if (values.empty() && lower(axis.name) == "south_north") return place == Axis::rows;
   }
   // Most steps decide, because longitudes jump by 360 degrees.
   int up = 0;

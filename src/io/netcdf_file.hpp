@@ -66,6 +66,10 @@ std::vector<NetcdfAxis> axes_of(const NetcdfVariable& variable, const std::vecto
 /// The values of an axis's coordinate, unpacked; NaN where missing. Empty without numbers.
 std::vector<double> coordinates_of(const NetcdfAxis& axis);
 
+/// The values of an axis's coordinate as text: one string each, or characters along a second dimension, as
+/// WRF's `Times(Time, DateStrLen)`. Empty without text. `all`: the file's variables.
+std::vector<std::string> texts_of(const NetcdfAxis& axis, const std::vector<NetcdfVariable>& all);
+
 /// Whether the images must be turned so that the axis, of rows or columns, runs from the north down or from
 /// the west to the right. `images`: the variable that holds them; `all`: the file's variables.
 bool is_reversed(const NetcdfAxis& axis, Axis place, const NetcdfVariable& images,

@@ -102,18 +102,13 @@ class Levels {
   static std::vector<std::string> values_of(const NetcdfAxis& axis, std::size_t most) {
     std::vector<std::string> values;
     const std::vector<double> numbers = coordinates_of(axis);
-    const NetcdfVariable& place = axis.coordinate;
+    const std::vector<std::string> texts = texts_of(axis, {axis.coordinate});
     for (std::size_t i = 0; i < std::min(axis.length, most); ++i) {
       std::string value = text(i + 1);
-      char* own = nullptr;
       if (numbers.size() == axis.length) {
         value = text(numbers[i]);
-      } else if (axis.has_coordinate() && place.type == NC_STRING) {
-        const std::size_t one = 1;
-        if (netcdf().nc_get_vara_string(place.group, place.id, &i, &one, &own) == 0 && own) {
-          value = detail::printable(own);
-          netcdf().nc_free_string(1, &own);
-        }
+      } else if (i < texts.size()) {
+        value = detail::printable(texts[i]);
       }
       values.push_back(std::move(value));
     }
@@ -274,28 +269,49 @@ struct ImagesOfVariable : NetcdfImages {
                  detail::printable(axes[times[0]].name), " and ", detail::printable(axes[times[1]].name),
                  "; the option level chooses one of either, as '", detail::printable(axes[times[0]].name),
                  "=VALUE': ", Levels::listed(axes[times[0]]));
-    if (!times.empty()) count_over(axes[times[0]], times[0]);
+    if (!times.empty()) count_over(axes[times[0]], times[0], all);
     upward = is_reversed(rows, Axis::rows, variable, all);
     leftward = is_reversed(columns, Axis::columns, variable, all);
   }
 
   /// Counts the images along an axis, in order of time.
-  void count_over(const NetcdfAxis& axis, std::size_t position) {
+  void count_over(const NetcdfAxis& axis, std::size_t position, const std::vector<NetcdfVariable>& all) {
     counted = position;
     count = axis.length;
     const std::vector<double> times = coordinates_of(axis);
     const auto is_missing = [](double time) { return std::isnan(time); };
-    if (times.size() != axis.length || std::ranges::all_of(times, is_missing)) return;
+    if (times.size() != axis.length || std::ranges::all_of(times, is_missing)) {
+      if (const auto texts = texts_of(axis, all); are_sortable(texts)) sort_by(texts, axis.name);
+      return;
+    }
     if (const auto none = std::ranges::find_if(times, is_missing); none != times.end())
       fail_format("the time of image ", none - times.begin() + 1, " is missing in ",
                   detail::printable(axis.coordinate.path));
+    sort_by(times, axis.coordinate.path);
+  }
+
+  /// Whether times as text sort by their characters: they begin with a year, and digits are at the same
+  /// places, as in 2024-05-01_12:00:00.
+  static bool are_sortable(const std::vector<std::string>& times) {
+    const auto layout_of = [](std::string time) {
+      for (char& c : time)
+        if (std::isdigit(static_cast<unsigned char>(c))) c = '0';
+      return time;
+    };
+    const std::string layout = times.empty() ? "" : layout_of(times[0]);
+    return layout.starts_with("0000") &&
+           std::ranges::all_of(times, [&](const std::string& time) { return layout_of(time) == layout; });
+  }
+
+  /// `name`: of the variable or axis with the times.
+  void sort_by(const auto& times, const std::string& name) {
     order.resize(count);
     std::iota(order.begin(), order.end(), std::size_t(0));
     std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return times[a] < times[b]; });
     for (std::size_t i = 1; i < order.size(); ++i)
       if (times[order[i]] == times[order[i - 1]])
         fail_format("images ", order[i - 1] + 1, " and ", order[i] + 1, " have the same time, ",
-                    times[order[i]], ", in ", detail::printable(axis.coordinate.path));
+                    times[order[i]], ", in ", detail::printable(name));
   }
 
   bool has_next() const override { return at < count; }

@@ -27,7 +27,7 @@ namespace parafield::io {
       F(nc_enddef) F(nc_put_vara_double) F(nc_put_vara_float) F(nc_put_vara_uchar) F(nc_sync)             \
           F(nc_inq_nvars) F(nc_inq_var) F(nc_inq_varid) F(nc_inq_dim) F(nc_inq_att) F(nc_get_att_text)    \
               F(nc_get_att_string) F(nc_free_string) F(nc_get_att_double) F(nc_get_vara_double)           \
-                  F(nc_get_vara_string) F(nc_inq_grps) F(nc_inq_grpname) F(nc_inq_grp_parent)             \
+                  F(nc_get_vara_string) F(nc_get_vara_text) F(nc_inq_grps) F(nc_inq_grpname) F(nc_inq_grp_parent)             \
                       F(nc_inq_unlimdims)
 // clang-format on
 

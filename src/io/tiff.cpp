@@ -63,26 +63,59 @@ class Decoder {
   }
 
   FrameBuffer decode() {
-    const auto [width, height] = layout_.size;
-    // calloc gives memory that is not touched yet: a damaged file fails before most of it is used.
-    block_.reset(static_cast<std::uint8_t*>(std::calloc(std::size_t(layout_.block_bytes), 1)));
-    if (!block_) throw std::bad_alloc();
     for (int plane = 0; plane < (layout_.separate ? layout_.channels() : 1); ++plane)
-      for (int y = 0; y < height; y += layout_.block.height)
-        for (int x = 0; x < width; x += layout_.block.width) {
-          const int rows = std::min(layout_.block.height, height - y);
-          read_block(x, y, rows, plane);
-          // The first block must decode before the frame is allocated.
-          if (frame_.size() == Size{}) frame_ = FrameBuffer(layout_.size, pixel_format());
-          put_block(x, y, std::min(layout_.block.width, width - x), rows, plane);
-        }
+      read_plane(plane, pixel_format(),
+                 [&](const std::uint8_t* data, const Place& to) { put_row(data, to); });
     // Files with this tag are read as floats even if no pixel has the value, so that series have one format.
     const std::optional<double> nodata = tiff::nodata_of(reader_);
     if (!nodata || layout_.is_palette()) return std::move(frame_);
     return tiff::without_nodata(std::move(frame_), frame_value(*nodata));
   }
 
+  /// 255 where the sample after the colors is not 0.
+  FrameBuffer decode_alpha() {
+    const auto bits = std::size_t(layout_.bits);
+    const auto first = std::size_t(layout_.separate ? 0 : layout_.channels());
+    const auto put_alpha = [&](const std::uint8_t* data, const Place& to) {
+      const PackedRow packed{data, std::size_t(layout_.row_bytes), bits};
+      auto* const alpha = static_cast<std::uint8_t*>(frame_.row(to.y)) + to.x;
+      for (std::size_t x = 0; x < std::size_t(to.width); ++x) {
+        const std::size_t i = x * together() + first;
+        const std::uint8_t* const value = data + i * bits / 8;
+        const bool any = bits % 8 == 0
+                             ? std::any_of(value, value + bits / 8, [](auto byte) { return byte > 0; })
+                             : packed(i) > 0;
+        alpha[x] = any ? 255 : 0;
+      }
+    };
+    read_plane(layout_.separate ? layout_.channels() : 0, PixelFormat::gray_u8, put_alpha);
+    return std::move(frame_);
+  }
+
  private:
+  /// Part of a row of the frame, and the channel to write if planes are separate.
+  struct Place {
+    int x, y, width, plane;
+  };
+
+  /// Calls put(data, place) for each row of each block of a plane, with a frame of the format.
+  void read_plane(int plane, PixelFormat format, const auto& put) {
+    const auto [width, height] = layout_.size;
+    // calloc gives memory that is not touched yet: a damaged file fails before most of it is used.
+    if (!block_) block_.reset(static_cast<std::uint8_t*>(std::calloc(std::size_t(layout_.block_bytes), 1)));
+    if (!block_) throw std::bad_alloc();
+    for (int y = 0; y < height; y += layout_.block.height)
+      for (int x = 0; x < width; x += layout_.block.width) {
+        const int rows = std::min(layout_.block.height, height - y);
+        read_block(x, y, rows, plane);
+        // The first block must decode before the frame is allocated.
+        if (frame_.size() == Size{}) frame_ = FrameBuffer(layout_.size, format);
+        for (int row = 0; row < rows; ++row)
+          put(block_.get() + std::uint64_t(row) * layout_.row_bytes,
+              Place{x, y + row, std::min(layout_.block.width, width - x), plane});
+      }
+  }
+
   /// Converts a value of the file, which may be none that it can hold, to the frame's.
   float frame_value(double value) const {
     if (layout_.is_float()) return float(value);
@@ -134,25 +167,16 @@ class Decoder {
     if (got != size) fail_format("damaged TIFF file: ", got, " of ", wanted, " bytes at row ", y);
   }
 
-  void put_block(int x, int y, int width, int rows, int plane) {
-    for (int row = 0; row < rows; ++row) {
-      const std::uint8_t* const data = block_.get() + std::uint64_t(row) * layout_.row_bytes;
-      const Place to{x, y + row, width, plane};
-      if (layout_.becomes_float())
-        put_floats(data, to);
-      else if (layout_.bits == 16)
-        put_integers(PlainRow<std::uint16_t>{data}, to);
-      else if (layout_.bits == 8)
-        put_integers(PlainRow<std::uint8_t>{data}, to);
-      else
-        put_integers(PackedRow{data, std::size_t(layout_.row_bytes), std::size_t(layout_.bits)}, to);
-    }
+  void put_row(const std::uint8_t* data, const Place& to) {
+    if (layout_.becomes_float())
+      put_floats(data, to);
+    else if (layout_.bits == 16)
+      put_integers(PlainRow<std::uint16_t>{data}, to);
+    else if (layout_.bits == 8)
+      put_integers(PlainRow<std::uint8_t>{data}, to);
+    else
+      put_integers(PackedRow{data, std::size_t(layout_.row_bytes), std::size_t(layout_.bits)}, to);
   }
-
-  /// Part of a row of the frame, and the channel to write if planes are separate.
-  struct Place {
-    int x, y, width, plane;
-  };
 
   void put_floats(const std::uint8_t* data, const Place& to) {
     const auto put_all = [&]<class T>(T) {
@@ -284,11 +308,22 @@ class TiffImages : public Images {
 
 std::unique_ptr<Images> open_tiff(ByteSpan bytes) { return std::make_unique<TiffImages>(bytes); }
 
+FrameBuffer decode_tiff_alpha(ByteSpan bytes) {
+  Reader reader(bytes);
+  if (!tiff::first_image(reader)) return {};
+  FrameBuffer alpha;
+  if (const Layout layout = tiff::layout_of_image(reader); tiff::has_alpha(reader, layout))
+    alpha = turned(Decoder(reader, layout).decode_alpha(), layout.orientation);
+  if (alpha.size() == Size{} || tiff::next_image(reader)) return {};
+  return alpha;
+}
+
 #else
 
 std::unique_ptr<Images> open_tiff(ByteSpan) {
   fail_unsupported("TIFF files cannot be read: parafield was built without libtiff 4.5");
 }
+FrameBuffer decode_tiff_alpha(ByteSpan) { return {}; }
 
 #endif
 

@@ -176,5 +176,13 @@ Layout layout_of_image(Reader& reader) {
   return layout;
 }
 
+bool has_alpha(const Reader& reader, const Layout& layout) {
+  std::uint16_t count = 0;
+  const std::uint16_t* kinds = nullptr;
+  if (!TIFFGetField(reader.tiff, TIFFTAG_EXTRASAMPLES, &count, &kinds) || count != 1) return false;
+  return (kinds[0] == EXTRASAMPLE_ASSOCALPHA || kinds[0] == EXTRASAMPLE_UNASSALPHA) &&
+         !layout.is_converted() && layout.samples == layout.channels() + 1;
+}
+
 }  // namespace parafield::io::tiff
 #endif

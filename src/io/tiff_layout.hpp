@@ -78,6 +78,9 @@ bool next_image(Reader& reader);
 /// file. Throws Error(format) or Error(unsupported).
 Layout layout_of_image(Reader& reader);
 
+/// Whether the current image has alpha that can be read. YCbCr and CMYK have none.
+bool has_alpha(const Reader& reader, const Layout& layout);
+
 /// Returns the value of pixels without a value, from the tag GDAL_NODATA of the current image.
 std::optional<double> nodata_of(const Reader& reader);
 

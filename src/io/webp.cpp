@@ -20,31 +20,76 @@ namespace {
 struct Webp : LoadedLibrary {
   decltype(&::WebPGetFeaturesInternal) get_features = nullptr;
   decltype(&::WebPDecodeRGBInto) decode = nullptr;
+  decltype(&::WebPDecodeRGBAInto) decode_with_alpha = nullptr;
 
   Webp() : LoadedLibrary(PARAFIELD_WEBP_NAME, "WebP", "libwebp7") {
     find(get_features, "WebPGetFeaturesInternal");
     find(decode, "WebPDecodeRGBInto");
+    find(decode_with_alpha, "WebPDecodeRGBAInto");
   }
 };
 
-}  // namespace
+const Webp& webp() {
+  static const Webp library;
+  library.check();
+  return library;
+}
 
-FrameBuffer decode_webp(ByteSpan bytes) {
-  static const Webp webp;
-  webp.check();
+WebPBitstreamFeatures features_of(ByteSpan bytes) {
   WebPBitstreamFeatures features = {};
-  if (webp.get_features(bytes.data(), bytes.size(), &features, WEBP_DECODER_ABI_VERSION) != VP8_STATUS_OK)
+  if (webp().get_features(bytes.data(), bytes.size(), &features, WEBP_DECODER_ABI_VERSION) != VP8_STATUS_OK)
     fail_format("damaged WebP file: its header");
   if (features.has_animation)
     fail_unsupported("a WebP file with an animation is not supported; single images are");
   check_sides("a WebP file", features.width, features.height);
+  return features;
+}
+
+/// `decode`: function of libwebp that writes into memory.
+void decode_into(View<std::uint8_t> rows, ByteSpan bytes, const WebPBitstreamFeatures& features,
+                 auto decode) {
+  if (!decode(bytes.data(), bytes.size(), rows.data, std::size_t(rows.pitch) * std::size_t(rows.height),
+              int(rows.pitch)))
+    fail_format("damaged WebP file: its ", Size{features.width, features.height},
+                " pixels cannot be decoded");
+}
+
+/// EXIF's orientation from the file's chunks: a name and a size of 4 bytes each, then data of even length.
+int orientation_of(ByteSpan bytes) {
+  for (std::size_t at = 12; at + 8 <= bytes.size();) {
+    std::size_t size = 0;
+    for (std::size_t i = 4; i-- > 0;) size = size << 8 | bytes[at + 4 + i];
+    ByteSpan data = bytes.subspan(at + 8);
+    if (size > data.size()) break;
+    if (starts_with(bytes.subspan(at), "EXIF")) {
+      data = data.first(size);
+      constexpr std::size_t jpeg_start = 6;  // "Exif" and two zeros, which some programs keep
+      return exif_orientation(starts_with(data, "Exif") && size >= jpeg_start ? data.subspan(jpeg_start)
+                                                                              : data);
+    }
+    at += 8 + size + size % 2;
+  }
+  return 1;
+}
+
+}  // namespace
+
+FrameBuffer decode_webp(ByteSpan bytes) {
+  const WebPBitstreamFeatures features = features_of(bytes);
   FrameBuffer frame({features.width, features.height}, PixelFormat::rgb_u8);
-  const Frame pixels = frame;
-  const std::size_t size = std::size_t(pixels.pitch) * std::size_t(pixels.height);
-  if (!webp.decode(bytes.data(), bytes.size(), static_cast<std::uint8_t*>(frame.row(0)), size,
-                   int(pixels.pitch)))
-    fail_format("damaged WebP file: its ", frame.size(), " pixels cannot be decoded");
-  return frame;
+  decode_into(values_of<std::uint8_t>(frame), bytes, features, webp().decode);
+  return turned(std::move(frame), orientation_of(bytes));
+}
+
+FrameBuffer decode_webp_alpha(ByteSpan bytes) {
+  const WebPBitstreamFeatures features = features_of(bytes);
+  if (!features.has_alpha) return {};
+  Image<std::uint8_t> pixels({4 * features.width, features.height});
+  decode_into(pixels.view(), bytes, features, webp().decode_with_alpha);
+  FrameBuffer alpha({features.width, features.height}, PixelFormat::gray_u8);
+  const View<std::uint8_t> values = values_of<std::uint8_t>(alpha);
+  for_each_pixel(values.size(), [&](int x, int y) { values(x, y) = pixels(4 * x + 3, y) > 0 ? 255 : 0; });
+  return turned(std::move(alpha), orientation_of(bytes));
 }
 
 #else
@@ -52,6 +97,7 @@ FrameBuffer decode_webp(ByteSpan bytes) {
 FrameBuffer decode_webp(ByteSpan) {
   fail_unsupported("WebP files cannot be read: parafield was built without libwebp (Debian: libwebp-dev)");
 }
+FrameBuffer decode_webp_alpha(ByteSpan bytes) { return decode_webp(bytes); }
 
 #endif
 

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "io/formats.hpp"
-#include "video/containers.hpp"
 #include "video/ffmpeg_pixels.hpp"
 #include "video/names.hpp"
 
@@ -107,6 +106,13 @@ void Demuxer::choose_stream() {
     context_->streams[i]->discard = int(i) == stream_ ? AVDISCARD_DEFAULT : AVDISCARD_ALL;
 }
 
+int Demuxer::videos() const {
+  return int(std::count_if(context_->streams, context_->streams + context_->nb_streams, [](auto* stream) {
+    return stream->codecpar->codec_type == AVMEDIA_TYPE_VIDEO &&
+           (stream->disposition & AV_DISPOSITION_ATTACHED_PIC) == 0;
+  }));
+}
+
 VideoInfo Demuxer::info(const std::string& input) const {
   VideoInfo info;
   const AVRational rate = av_guess_frame_rate(context_.get(), context_->streams[stream_], nullptr);
@@ -132,7 +138,8 @@ bool Demuxer::may_begin_anywhere() const {
 
 bool Demuxer::passes_over_damage() const {
   const std::string_view format = context_->iformat->name;
-  return format.starts_with("matroska") || format == "ogg";
+  constexpr std::string_view formats[] = {"matroska,webm", "ogg", "asf", "flv", "mxf"};
+  return std::ranges::find(formats, format) != std::end(formats);
 }
 
 int Demuxer::read(AVPacket& packet) {
@@ -147,17 +154,34 @@ int Demuxer::read(AVPacket& packet) {
     awaits_key_ = awaits_key_ && (packet.flags & AV_PKT_FLAG_KEY) == 0;
     if (awaits_key_) continue;
     if (packet.pts != AV_NOPTS_VALUE) end_ = std::max(end_, packet.pts + packet.duration);
+    if (packet.pts != AV_NOPTS_VALUE && packet.size > 0 && (packet.flags & AV_PKT_FLAG_DISCARD) == 0)
+      last_pts_ = std::max(last_pts_.value_or(packet.pts), packet.pts);
     return 0;
   }
 }
 
+/// The number of frames that the container records; 0 = unknown.
+std::int64_t Demuxer::recorded_frames() const {
+  const std::string_view format = context_->iformat->name;
+  if (format.starts_with("mov,")) return avformat_index_get_entries_count(context_->streams[stream_]);
+  return counts_frames() ? std::max<std::int64_t>(stream().duration, 0) : 0;
+}
+
+bool Demuxer::counts_frames() const {
+  const std::string_view format = context_->iformat->name;
+  const AVRational rate = stream().avg_frame_rate.num > 0 ? stream().avg_frame_rate : stream().r_frame_rate;
+  return (format == "ogg" || format == "mxf") && rate.num == stream().time_base.den &&
+         rate.den == stream().time_base.num;
+}
+
 std::string Demuxer::missing() const {
-  const int listed = std::string_view(context_->iformat->name).starts_with("mov,")
-                         ? avformat_index_get_entries_count(context_->streams[stream_])
-                         : 0;
-  if (packets_ < listed) return text("the file ends after ", packets_, " of ", listed, " frames");
+  const std::int64_t recorded = recorded_frames();
+  if (std::string_view(context_->iformat->name).starts_with("mov,") && packets_ < recorded)
+    return text("the file ends after ", packets_, " of ", recorded, " frames");
   if (!file_.empty())
     if (std::string part = missing_part(file_); !part.empty()) return part;
+  if (packets_ < recorded)
+    return text("it has ", packets_, " of its ", recorded, " frames: data are missing or damaged");
   const double lasts = recorded_end(), ended = double(end_) * av_q2d(stream().time_base);
   constexpr int tolerated = 4;  // frames, because the last one's duration may count or not
   const double spacing = ended / double(std::max<std::int64_t>(packets_, 1));
@@ -168,7 +192,8 @@ std::string Demuxer::missing() const {
 
 /// The end of the video as the container records it, s; 0 = unknown.
 double Demuxer::recorded_end() const {
-  if (stream().duration > 0) return double(stream().duration) * av_q2d(stream().time_base);
+  const bool is_own = std::string_view(context_->iformat->name) != "asf" || context_->nb_streams == 1;
+  if (is_own && stream().duration > 0) return double(stream().duration) * av_q2d(stream().time_base);
   int hours = 0, minutes = 0;
   double seconds = 0;
   // A tag of Matroska.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "io/stream.hpp"
@@ -19,6 +20,7 @@ class Demuxer {
 
   const AVStream& stream() const { return *context_->streams[stream_]; }
   const AVCodec& codec() const { return *codec_; }
+  int videos() const;  ///< number of videos in the input, without cover pictures
   /// The properties that the container records, except the size. `input` is the name that was opened.
   VideoInfo info(const std::string& input) const;
   /// EXIF orientation of the pictures, 1 to 8.
@@ -27,12 +29,16 @@ class Demuxer {
   bool may_begin_anywhere() const;
   /// Whether FFmpeg passes over damaged parts of the container without an error.
   bool passes_over_damage() const;
+  /// Whether the times of the pictures are their numbers, so that none is missing where they are even.
+  bool counts_frames() const;
 
   /// Reads the next packet of the video. Returns FFmpeg's error number, AVERROR_EOF at the end; otherwise 0.
   int read(AVPacket& packet);
   /// Makes read() skip packets up to the next key frame.
   void skip_to_key() { awaits_key_ = true; }
   std::int64_t packets() const { return packets_; }  ///< read or skipped so far
+  /// The largest time of the pictures in the packets so far, in the stream's time base.
+  std::optional<std::int64_t> last_pts() const { return last_pts_; }
   /// Whether the input is a stream of bytes, which cannot be read again.
   bool is_stream() const { return bytes_ != nullptr; }
   /// The error that ended the stream of bytes; 0 if there was none.
@@ -43,6 +49,7 @@ class Demuxer {
 
  private:
   void choose_stream();
+  std::int64_t recorded_frames() const;
   double recorded_end() const;
 
   struct FreeBytesIo {
@@ -59,6 +66,7 @@ class Demuxer {
   const AVCodec* codec_ = nullptr;
   int stream_ = -1;
   std::int64_t packets_ = 0;
+  std::optional<std::int64_t> last_pts_;
   std::int64_t end_ = 0;  // of the last packet, in the stream's time base
   bool awaits_key_ = false;
 };

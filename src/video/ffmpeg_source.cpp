@@ -32,6 +32,32 @@ int thread_types(AVCodecID codec) {
 static const std::string note_on_fields =
     "it is interlaced, and each of its fields is read as a frame of half the height";
 
+/// The steps of the times of frames, which show where frames are missing.
+class TimeSteps {
+ public:
+  /// Whether frames seem to be missing before the time, s. `usual` is the step that the file records, 0 =
+  /// unknown. Files may vary their frame rate; even steps double where a single frame is missing.
+  bool is_gap(double time, double usual) const {
+    constexpr double even = 1.75, uneven = 3.5;
+    if (steps_ < 2) return steps_ >= 0 && usual > 0 && time - last_ > uneven * usual;
+    return time - last_ > (most_ < 1.5 * least_ ? even : uneven) * mean();
+  }
+  double mean() const { return steps_ > 0 ? sum_ / steps_ : 0; }
+  void add(double time) {
+    if (const double step = time - last_; steps_ >= 0) {
+      least_ = steps_ == 0 ? step : std::min(least_, step);
+      most_ = steps_ == 0 ? step : std::max(most_, step);
+      sum_ += step;
+    }
+    last_ = time;
+    ++steps_;
+  }
+
+ private:
+  int steps_ = -1;  // no time was added
+  double last_ = 0, least_ = 0, most_ = 0, sum_ = 0;
+};
+
 class FfmpegSource : public Source {
  public:
   FfmpegSource(const std::string& input, std::unique_ptr<io::ByteStream> bytes,
@@ -43,11 +69,15 @@ class FfmpegSource : public Source {
     goes_on = options.skip_damaged;
     info = demuxer_.info(input);
     open_decoder(options.threads);
+    if (demuxer_.videos() > 1)
+      notes.push_back(text("it holds ", demuxer_.videos(), " videos, of which the one of ",
+                           Size{decoder_->width, decoder_->height}, " is read"));
   }
 
   bool next(VideoFrame& frame) override {
     if (!take()) {
       if (problem_.empty() && delivered_ == 0) problem_ = first_problem_;
+      if (problem_.empty() && lacks_last_frames()) problem_ = "its last frames are damaged";
       if (problem_.empty()) return false;
       const std::string problem = problem_;
       if (goes_on) restart();
@@ -58,6 +88,7 @@ class FfmpegSource : public Source {
     const double time = next_time();
     frame.skipped = std::exchange(skips_, false) ? frames_before(time) : 0;
     if (frame.skipped == 0) note_gap(time);
+    delivered_steps_.add(time);
     if (delivered_ == 0)
       if (const auto* side = av_frame_get_side_data(picture_.get(), AV_FRAME_DATA_DISPLAYMATRIX))
         orientation_ = orientation_of(reinterpret_cast<const std::int32_t*>(side->data));
@@ -103,15 +134,18 @@ class FfmpegSource : public Source {
     return true;
   }
 
-  /// Whether a decoded picture is undamaged. If not, the problem is noted.
+  /// Whether a decoded picture is undamaged, and nothing is missing before it. If not, the problem is noted.
   bool is_sound(const AVFrame& picture) {
-    if (!problem_.empty() && (picture.pts == AV_NOPTS_VALUE || picture.pts >= sound_before_)) return false;
+    if (!problem_.empty() && (picture.pts == AV_NOPTS_VALUE || picture.pts >= sound_before_ ||
+                              decoded_steps_.is_gap(seconds(picture), recorded_step())))
+      return false;
     if (is_damaged(picture)) {
       note(AVERROR_INVALIDDATA, "damaged data");
       return false;
     }
     io::check_sides("a video", picture.width, picture.height);
     io::check_pixels("a video", picture.width, picture.height);
+    decoded_steps_.add(seconds(picture));
     return true;
   }
 
@@ -124,17 +158,19 @@ class FfmpegSource : public Source {
     sound_before_ = std::numeric_limits<std::int64_t>::max();
     draining_ = ended_ = false;
     skips_ = true;
+    decoded_steps_ = {};
     demuxer_.skip_to_key();
   }
 
   /// Notes the first gap in the times, if FFmpeg passes over damaged parts of the container.
   void note_gap(double time) {
-    constexpr double usual = 3.5;  // frames, because a frame rate may vary
-    if (counted_ < 3 || has_gap_ || time - last_time_ < usual * spacing() || !demuxer_.passes_over_damage())
+    if (has_gap_ || !demuxer_.passes_over_damage() ||
+        !delivered_steps_.is_gap(time, demuxer_.counts_frames() ? recorded_step() : 0))
       return;
     has_gap_ = true;
     notes.push_back(text("frame ", counted_ + 1, " comes ", detail::text_of(float(time - last_time_)),
-                         " s after the frame before it, others after ", detail::text_of(float(spacing())),
+                         " s after the frame before it, others after ",
+                         detail::text_of(float(counted_ < 3 ? recorded_step() : spacing())),
                          " s on average: frames may be missing there"));
   }
 
@@ -145,6 +181,13 @@ class FfmpegSource : public Source {
   std::int64_t frames_before(double time) const {
     if (counted_ < 2) return 1;
     return std::max<std::int64_t>(std::llround((time - last_time_) / spacing()) - 1, 1);
+  }
+
+  /// Whether the last packets gave no pictures, which some decoders do not report. True only once.
+  bool lacks_last_frames() {
+    if (!file_ended_ || !demuxer_.last_pts() || std::exchange(end_is_checked_, true)) return false;
+    const double last = double(*demuxer_.last_pts()) * av_q2d(demuxer_.stream().time_base);
+    return decoded_steps_.is_gap(last + decoded_steps_.mean(), 0);
   }
 
   /// Decodes the next picture. Returns false at the end, and after an error once all pictures before it have
@@ -167,6 +210,14 @@ class FfmpegSource : public Source {
     const int got = demuxer_.read(*packet_);
     if (got == 0) {
       stamps_[std::size_t(demuxer_.packets() - 1) % stamps_.size()] = packet_->pts;
+      if ((packet_->flags & AV_PKT_FLAG_CORRUPT) != 0) {
+        if (!demuxer_.may_begin_anywhere()) return damaged_since(1, AVERROR_INVALIDDATA);
+        // A packet also counts as damaged where two streams were joined.
+        if (delivered_ > 0 && !std::exchange(has_gap_, true))
+          notes.push_back(
+              text("after frame ", counted_,
+                   ": packets of the stream are missing; frames may be missing or damaged there"));
+      }
       const int sent = avcodec_send_packet(decoder_.get(), packet_.get());
       if (sent < 0) decoding_failed(sent);
       return;
@@ -197,7 +248,11 @@ class FfmpegSource : public Source {
     // The damaged packet is one of the packets that decoding threads are working on. Frames before those
     // packets are undamaged.
     const bool frame_threads = (decoder_->active_thread_type & FF_THREAD_FRAME) != 0;
-    const std::int64_t in_work = frame_threads ? decoder_->thread_count : 1;
+    damaged_since(frame_threads ? decoder_->thread_count : 1, error);
+  }
+
+  /// Notes that one of the last packets is damaged, and lets the decoder return the pictures before them.
+  void damaged_since(std::int64_t in_work, int error) {
     const auto kept = std::int64_t(stamps_.size());
     const std::int64_t packets = demuxer_.packets();
     for (std::int64_t i = std::max<std::int64_t>(packets - in_work, 0); i < packets; ++i)
@@ -225,6 +280,10 @@ class FfmpegSource : public Source {
   }
 
   double frame_time() const { return 1 / (info.rate > 0 ? info.rate : usual_rate); }
+  double recorded_step() const { return info.rate > 0 ? 1 / info.rate : 0; }
+  double seconds(const AVFrame& picture) const {
+    return double(picture.best_effort_timestamp) * av_q2d(demuxer_.stream().time_base);
+  }
 
   /// Time of the picture since the first one, s. If the stream has no times, it follows from the frame rate.
   double next_time() {
@@ -249,10 +308,12 @@ class FfmpegSource : public Source {
   std::int64_t delivered_ = 0, first_stamp_ = AV_NOPTS_VALUE;
   std::int64_t counted_ = 0;  // frames delivered or skipped
   double last_time_ = 0;
+  TimeSteps decoded_steps_, delivered_steps_;
   bool draining_ = false, ended_ = false, file_ended_ = false, noted_ = false;
-  bool cut_off_ = false;       // the rest of the file is missing or cannot be read
-  bool has_fields_ = false;    // pictures are single fields
-  bool skips_ = false;         // after damaged data, if the source goes on
+  bool cut_off_ = false;     // the rest of the file is missing or cannot be read
+  bool has_fields_ = false;  // pictures are single fields
+  bool skips_ = false;       // after damaged data, if the source goes on
+  bool end_is_checked_ = false;
   bool has_gap_ = false;       // a gap in the times has been noted
   std::string problem_;        // thrown after the pictures before it have been returned
   std::string first_problem_;  // thrown if there are no pictures

@@ -163,6 +163,48 @@ Sequences sequences_of(const std::map<std::string, std::size_t>& kinds) {
   return all;
 }
 
+/// The step from the number in a name to the number in the next one. Returns nothing if another or no number
+/// changes, as in names with dates, or if only a clock's minutes or seconds begin anew: 1259, 1300.
+std::optional<std::int64_t> step_between(std::string_view before, std::string_view after) {
+  const auto numbers_in = [](std::string_view name) {
+    std::vector<std::int64_t> numbers;
+    for (std::size_t i = 0; i < name.size();) {
+      std::int64_t number = 0;
+      const auto [end, error] = std::from_chars(name.data() + i, name.data() + name.size(), number);
+      const bool found = is_digit(name[i]) && error == std::errc{};
+      if (found) numbers.push_back(number);
+      i = found ? std::size_t(end - name.data()) : i + 1;
+    }
+    return numbers;
+  };
+  const std::vector<std::int64_t> from = numbers_in(before), to = numbers_in(after);
+  std::optional<std::int64_t> step;
+  for (std::size_t i = 0; i < std::min(from.size(), to.size()); ++i) {
+    if (from[i] == to[i]) continue;
+    if (step || to[i] < from[i] || (to[i] % 100 == 0 && from[i] % 100 >= 30 && to[i] > from[i] + 1))
+      return {};
+    step = to[i] - from[i];
+  }
+  return from.size() == to.size() ? step : std::nullopt;
+}
+
+/// A note on the first gap in the numbers of names in order; empty if there is none, or no usual step.
+std::string note_of_gap(const std::vector<std::string>& names) {
+  std::map<std::int64_t, std::size_t> counts;
+  for (std::size_t i = 1; i < names.size(); ++i) {
+    if (without_numbers(names[i - 1]) != without_numbers(names[i])) return {};
+    if (const auto step = step_between(names[i - 1], names[i])) ++counts[*step];
+  }
+  const auto usual = std::ranges::max_element(counts, {}, [](const auto& one) { return one.second; });
+  if (usual == counts.end() || 2 * usual->second <= names.size() - 1) return {};
+  for (std::size_t i = 1; i < names.size(); ++i)
+    if (const auto step = step_between(names[i - 1], names[i]); step && *step > usual->first)
+      return text(io::shown(names[i]), " follows ", io::shown(names[i - 1]),
+                  ": pictures may be missing there, because most numbers rise by ", usual->first,
+                  "; the motion across the gap is larger");
+  return {};
+}
+
 }  // namespace
 
 std::vector<fs::path> pictures_in(const fs::path& folder, std::string& note) {
@@ -192,6 +234,7 @@ std::vector<fs::path> pictures_in(const fs::path& folder, std::string& note) {
                 " of another name ", others == 1 ? "is" : "are", " left out: ", left_out,
                 others == 1 ? "" : " ...");
   }
+  if (note.empty()) note = note_of_gap(names);
   std::vector<fs::path> pictures;
   for (const std::string& name : names) pictures.push_back(folder / name);
   return pictures;
@@ -210,7 +253,7 @@ std::string note_of_order(const std::vector<std::string>& files) {
           "ascend; a folder, a pattern (%d) or a name with wildcards in quotes is taken in order of numbers");
   if (const Sequences sequences = sequences_of(kinds_of(files)); sequences.count > 1)
     return text("the files have names of several sequences, ", sequences.text, ", and are taken as one");
-  return {};
+  return note_of_gap(files);
 }
 
 }  // namespace parafield::video

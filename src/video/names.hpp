@@ -31,11 +31,12 @@ bool is_picture_name(const std::filesystem::path& path);
 
 /// The pictures of a folder, by their extensions, in natural order. If their names differ in more than
 /// numbers, they are the pictures of the only name that several have, and `note` says which others are left
-/// out. Throws Error(file) for a folder without pictures, and if several names have several pictures.
+/// out, or where the numbers have a gap. Throws Error(file) for a folder without pictures, and if several
+/// names have several pictures.
 std::vector<std::filesystem::path> pictures_in(const std::filesystem::path& folder, std::string& note);
 
-/// Unusual properties of the order of pictures that were named one by one: numbers that do not ascend, or
-/// numbered pictures of several names. Empty if nothing is.
+/// Unusual properties of the order of pictures that were named one by one: numbers that do not ascend or have
+/// a gap, or numbered pictures of several names. Empty if nothing is.
 std::string note_of_order(const std::vector<std::string>& files);
 
 /// Whether the path is a folder; false if that cannot be determined.

@@ -3,7 +3,9 @@
 #include "command/serve_command.hpp"
 
 #include <cstring>
+#include <fstream>
 #include <future>
+#include <random>
 
 namespace parafield::test {
 namespace {
@@ -97,6 +99,27 @@ TEST_F(ServeCommand, EstimatesStereoAndDetectsMotion) {
   const auto mask = read_mask(path("mask2.png"));
   for (int y = 0; y < 64; ++y)
     for (int x = 0; x < 96; ++x) ASSERT_EQ(moving[std::size_t(y * 96 + x)], mask(x, y));
+}
+
+TEST_F(ServeCommand, NoiseIsNotValid) {
+  std::mt19937 random(1);
+  std::vector<std::string> pair = {path("a.pgm"), path("b.pgm")};
+  for (const std::string& name : pair) {
+    std::string text = "P5 96 64 255\n";
+    for (int i = 0; i < 96 * 64; ++i) text += char(120 + random() % 16);
+    std::ofstream(name, std::ios::binary) << text;
+  }
+  serve();
+  for (const char* task : {"flow", "stereo"}) {
+    const HttpAnswer answer =
+        estimate({{"task", task}, {"method", task == std::string("flow") ? "adaptive-ridge" : "icm"}}, pair);
+    ASSERT_EQ(answer.status, 200) << answer.body;
+    const Unpacked result(answer.body);
+    const auto valid = result.plane<std::uint8_t>("valid");
+    EXPECT_EQ(std::ranges::count(valid, 0), 96 * 64) << task;
+    EXPECT_NE(result.head["warnings"].dump().find("the frames have no texture"), std::string::npos)
+        << result.head["warnings"];
+  }
 }
 
 TEST_F(ServeCommand, ShowsFramesOfPicturesAndVideos) {

@@ -95,6 +95,24 @@ TEST_F(StereoVideoCommand, ABlackPairDoesNotSetTheNumberOfDisparities) {
   EXPECT_TRUE(read_text(path("b2.pfm")) == read_text(path("d.pfm")));
 }
 
+TEST_F(StereoVideoCommand, AMissingImageOfOneCameraIsNoted) {
+  for (int i = 0; i < pairs; ++i)
+    for (const int side : {0, 1}) {
+      const std::string folder = path(side == 0 ? "left" : "right");
+      std::filesystem::create_directories(folder);
+      if (side == 0 || i != 1)
+        std::filesystem::copy(image(i, side), folder + "/" + std::to_string(i) + ".png");
+    }
+  const Outcome outcome = run(stereo({path("left"), path("right")}, {"-o", path("d%d.pfm")}));
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_NE(outcome.err.find("has 2 images"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("right/2.png is paired with " + path("left/1.png")), std::string::npos)
+      << outcome.err;
+  std::filesystem::copy(image(1, 1), path("right/1.png"));
+  const Outcome whole = run_well(stereo({path("left"), path("right")}, {"-o", path("d%d.pfm")}));
+  EXPECT_EQ(whole.err.find("is paired with"), std::string::npos) << whole.err;
+}
+
 TEST_F(StereoVideoCommand, NoiseAveragesPairs) {
   const Words still = {image(0, 0), image(0, 0), image(1, 0), image(0, 1), image(0, 1), image(1, 1)};
   run_well(stereo(still, {"-o", path("n%d.pfm"), "--noise", "2", "--disparities", "20", "-q"}));

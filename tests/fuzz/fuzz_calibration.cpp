@@ -8,6 +8,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     if (io::is_middlebury(bytes))
       io::decode_middlebury(bytes);
+    else if (io::is_kitti(bytes))
+      io::decode_kitti_calibration(bytes);
     else
       io::calibration_of(io::decode_yaml(bytes));
   } catch (const Error&) {

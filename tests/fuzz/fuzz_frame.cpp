@@ -10,8 +10,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const parafield::Error&) {
   }
   try {
-    if (parafield::io::content_of({data, size}) == parafield::io::Content::png)
-      parafield::io::decode_png_alpha({data, size});
+    using enum parafield::io::Content;
+    const auto content = parafield::io::content_of({data, size});
+    if (content == png) parafield::io::decode_png_alpha({data, size});
+    if (content == tiff) parafield::io::decode_tiff_alpha({data, size});
+    if (content == webp) parafield::io::decode_webp_alpha({data, size});
   } catch (const parafield::Error&) {
   }
   try {

@@ -143,6 +143,41 @@ TEST(Calibrations, Middleburys) {
   expect("0 0 1]", "0 0 2]", "cam0 should be a camera's matrix");
 }
 
+TEST(Calibrations, Kittis) {
+  const std::string two =
+      "P2: 721.5 0 609.5 44.85 0 721.5 172.5 0.216 0 0 1 0.0027\n"
+      "P3: 721.5 0 609.5 -339.5 0 721.5 172.5 2.199 0 0 1 0.0027\n";
+  const std::string four = "P0: 700 0 600 0 0 700 170 0 0 0 1 0\nP1: 700 0 600 -378 0 700 170 0 0 0 1 0\n" +
+                           two + "R0_rect: 1 0 0 0 1 0 0 0 1\n";
+  const auto read = [](const std::string& text) {
+    EXPECT_TRUE(io::is_kitti(bytes_of(text)));
+    return io::decode_kitti_calibration(bytes_of(text));
+  };
+  for (const std::string& text : {two, four}) {
+    const StereoCalibration found = read(text);
+    EXPECT_EQ(found.left, (CalibratedCamera{721.5, 721.5, 609.5, 172.5}));
+    EXPECT_EQ(found.right, found.left);
+    EXPECT_NEAR(found.translation[0], -(44.85 + 339.5) / 721.5, 1e-12);
+    EXPECT_TRUE(found.rectified);
+    EXPECT_EQ(found.size, Size{});
+    EXPECT_EQ(found.assumption.empty(), text == two);
+  }
+  EXPECT_NEAR(read(four.substr(0, four.find("P2"))).translation[0], -0.54, 1e-12);
+  const StereoCalibration raw = read(replaced(replaced(two, "P2",
+                                                       "calib_time: 09-Jan-2012 13:57:47\nS_rect_02: "
+                                                       "1.242000e+03 3.750000e+02\nP_rect_02"),
+                                              "P3", "D_03: 0 0 0 0 0\r\nP_rect_03"));
+  EXPECT_EQ(raw.size, (Size{1242, 375}));
+  EXPECT_EQ(raw.left.fx, 721.5);
+  const auto expect = [&](std::string_view old, std::string_view with, std::string_view message) {
+    expect_error(ErrorCode::format, message, [&] { read(replaced(four, old, with)); });
+  };
+  expect("P3: 721.5", "P3: x", "line 4: P3 should have a finite number where 'x' is");
+  expect("-339.5", "339.5", "a right camera must lie to the right");
+  expect("P3: 721.5", "P3: 0", "P3 has the focal length 0 px");
+  expect_error(ErrorCode::format, "lacks P2 and P3, or P0 and P1", [&] { read(replaced(two, "P3", "P0")); });
+}
+
 TEST(Calibrations, OfFisheyeLenses) {
   std::string text =
       replaced(samples::opencv_calibration(), "   rows: 1\n   cols: 5", "   rows: 4\n   cols: 1");
@@ -204,15 +239,18 @@ TEST(Calibrations, OfRos) {
 
 // Damage gives an Error of the format or values that are read, never anything else.
 TEST(Calibrations, DamagedAnywhere) {
-  for (const std::string& text : {samples::opencv_calibration(), samples::middlebury_calibration(),
-                                  samples::ros_calibration(true), samples::ros_message()}) {
-    const io::CalibrationParts left = text.find("!!opencv") == text.npos && !io::is_middlebury(bytes_of(text))
+  for (const std::string& text :
+       {samples::opencv_calibration(), samples::middlebury_calibration(), samples::kitti_calibration(),
+        samples::ros_calibration(true), samples::ros_message()}) {
+    const io::CalibrationParts left = text.starts_with("image_") || text.starts_with("header")
                                           ? io::decode_yaml(bytes_of(samples::ros_calibration(false)))
                                           : io::CalibrationParts{};
     const auto decode = [&](const io::Bytes& bytes) {
       try {
         if (io::is_middlebury(bytes))
           io::decode_middlebury(bytes);
+        else if (io::is_kitti(bytes))
+          io::decode_kitti_calibration(bytes);
         else
           io::calibration_of(io::decode_yaml(bytes), left);
       } catch (const Error& error) {

@@ -43,7 +43,7 @@ inline void append_name(Bytes& bytes, std::string_view name) {
   pad(bytes);
 }
 inline void append_value(Bytes& bytes, Type type, double value) {
-  if (type == byte_type) append(bytes, std::uint64_t(std::int64_t(value)), 1);
+  if (type == byte_type || type == char_type) append(bytes, std::uint64_t(std::int64_t(value)), 1);
   if (type == short_type) append(bytes, std::uint64_t(std::int64_t(value)), 2);
   if (type == int_type) append(bytes, std::uint64_t(std::int64_t(value)), 4);
   if (type == float_type) append(bytes, std::bit_cast<std::uint32_t>(float(value)), 4);

@@ -188,6 +188,10 @@ TEST_F(NetCdf, AxesAreKnownByName) {
                       {{"XLAT", {0, 1}, float_type, {1, 1, 1, 2, 2, 2, 3, 3, 3}, {{"units", "degree_north"}}},
                        {"image", {0, 1}, float_type, counted(9)}})))[0],
       6);
+  EXPECT_EQ(read(saved(file({{"south_north", 3}, {"west_east", 3}},
+                            {{"image", {0, 1}, float_type, counted(9)}})))[0],
+            6)
+      << "the name says it";
   // Longitudes that fall from the left to the right; they jump at the date line.
   const auto longitudes = [&](std::vector<double> values) {
     return read(saved(file({{"lat", 3}, {"lon", 4}}, {{"lon", {1}, double_type, std::move(values)},
@@ -209,6 +213,22 @@ TEST_F(NetCdf, ImagesComeInOrderOfTime) {
   expect_same(first({5, 10, 0}), {18, 0, 9});
   EXPECT_THROW(first({5, 5, 0}), Error);
   EXPECT_THROW(first({5, NAN, 0}), Error);
+}
+
+TEST_F(NetCdf, TimesMayBeText) {
+  const auto first = [&](const std::vector<std::string>& times) {
+    std::vector<double> characters;
+    for (const std::string& time : times) characters.insert(characters.end(), time.begin(), time.end());
+    const std::vector<float> values =
+        read(saved(file({{"Time", 2}, {"y", 3}, {"x", 3}, {"DateStrLen", std::uint32_t(times[0].size())}},
+                        {{"Times", {0, 3}, char_type, std::move(characters)},
+                         {"image", {0, 1, 2}, byte_type, counted(18)}})));
+    return std::vector<float>{values[0], values[9]};
+  };
+  expect_same(first({"2024-05-01_12:00:00", "2024-05-01_12:15:00"}), {0, 9});
+  expect_same(first({"2024-05-01_12:15:00", "2024-05-01_12:00:00"}), {9, 0});
+  expect_same(first({"01 MAY 2024", "30 APR 2024"}), {0, 9});  // cannot be sorted
+  EXPECT_THROW(first({"2024-05-01", "2024-05-01"}), Error);
 }
 
 TEST_F(NetCdf, AnAxisThatIsNotTimeNeedsAChoice) {
@@ -251,11 +271,16 @@ TEST_F(NetCdf, FactorsThatAreNoNumbersAreErrors) {
   };
   using Numbers = std::vector<double>;
   expect_error(ErrorCode::format, "the attribute scale_factor of image is 0; it must be a finite number",
-               [&] { with({{"scale_factor", Numbers{0}}}); });
-  expect_error(ErrorCode::format, "the attribute scale_factor of image is no number",
-               [&] { with({{"scale_factor", "abc"}}); });
+               [&] {
+                 with({{"scale_factor", Numbers{0}}});
+               });
+  expect_error(ErrorCode::format, "the attribute scale_factor of image is no number", [&] {
+    with({{"scale_factor", "abc"}});
+  });
   expect_error(ErrorCode::format, "the attribute add_offset of image is nan; it must be a finite number",
-               [&] { with({{"add_offset", Numbers{nan}}}); });
+               [&] {
+                 with({{"add_offset", Numbers{nan}}});
+               });
 }
 
 TEST_F(NetCdf, MissingValuesInAnyForm) {

@@ -50,7 +50,7 @@ TEST(Npy, FlowIsWrittenAsNumpyDoes) {
   for (const bool mark_invalid : {false, true}) {
     write_flow(folder / "a.npy", flow, mark_invalid);
     const std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3, 2), }";
-    std::vector<float> values(12, mark_invalid ? 1e10f : 0);
+    std::vector<float> values(12, mark_invalid ? NAN : 0);
     if (!mark_invalid) values[0] = 1.5f;
     values[10] = 0;
     values[11] = -3;

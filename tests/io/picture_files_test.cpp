@@ -128,6 +128,24 @@ TEST(WebP, IsRead) {
   const Folder folder;
   EXPECT_EQ(read_frame(folder.with("a.webp", bytes)).size(), (Size{3, 2}));
   EXPECT_EQ(file_kind(folder / "a.webp"), FileKind::frame);
+  EXPECT_FALSE(read_alpha(folder / "a.webp"));
+}
+
+TEST(WebP, AndItsAlphaAreTurned) {
+  const Bytes bytes = samples::webps()[1].bytes;
+  if (!is_readable(bytes, "(Debian: libwebp")) GTEST_SKIP() << "skipped: no libwebp";
+  const Folder folder;
+  const auto path = folder.with("a.webp", bytes);
+  const FrameBuffer frame = read_frame(path);
+  const auto alpha = read_alpha(path);
+  ASSERT_EQ(frame.size(), (Size{2, 3}));
+  ASSERT_EQ(alpha.size(), (Size{2, 3}));
+  const int reds[3][2] = {{120, 0}, {160, 40}, {9, 80}};
+  for (int y = 0; y < 3; ++y)
+    for (int x = 0; x < 2; ++x) {
+      EXPECT_EQ(static_cast<const std::uint8_t*>(frame.row(y))[3 * x], reds[y][x]);
+      EXPECT_EQ(alpha(x, y), x == 1 && y == 0 ? 0 : 1);
+    }
 }
 
 TEST(Exr, IsRead) {

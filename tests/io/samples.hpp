@@ -222,13 +222,22 @@ inline std::vector<Sample> bmps() {
   };
 }
 
-/// Red, green, blue; (10, 20, 30), (40, 50, 60), (70, 80, 90); lossless.
+/// Red, green, blue; (10, 20, 30), (40, 50, 60), (70, 80, 90); lossless. Reds 0, 40, 80; 120, 160, 9 with alpha
+/// 0, 255, 255; 255, 255, 1, to be turned to the right by the EXIF data.
 inline std::vector<Sample> webps() {
-  return {{"rgb.webp",
-           {82, 73,  70,  70,  66,  0,   0,   0,   87,  69,  66,  80,  86,  80,  56,  76,  53,  0,   0,
-            0,  47,  2,   64,  0,   0,   47,  64,  152, 109, 180, 57,  220, 123, 254, 150, 167, 33,  36,
-            32, 116, 31,  252, 127, 137, 32,  219, 102, 23,  169, 191, 229, 231, 63,  224, 207, 120, 38,
-            69, 1,   133, 108, 35,  192, 161, 123, 5,   78,  233, 34,  250, 31,  195, 11,  0}}};
+  return {
+      {"rgb.webp",
+       {82, 73,  70,  70,  66,  0,   0,   0,   87,  69,  66,  80,  86,  80,  56,  76,  53,  0,   0,
+        0,  47,  2,   64,  0,   0,   47,  64,  152, 109, 180, 57,  220, 123, 254, 150, 167, 33,  36,
+        32, 116, 31,  252, 127, 137, 32,  219, 102, 23,  169, 191, 229, 231, 63,  224, 207, 120, 38,
+        69, 1,   133, 108, 35,  192, 161, 123, 5,   78,  233, 34,  250, 31,  195, 11,  0}},
+      {"turned.webp",
+       {82,  73,  70,  70,  116, 0,   0,   0,   87,  69,  66,  80,  86,  80,  56,  88, 10, 0,  0,  0,   24,
+        0,   0,   0,   2,   0,   0,   1,   0,   0,   86,  80,  56,  76,  51,  0,   0,  0,  47, 2,  64,  0,
+        16,  47,  32,  22,  76,  118, 230, 79,  27,  10,  145, 182, 109, 106, 244, 42, 78, 43, 36, 72,  104,
+        254, 159, 107, 19,  144, 36,  246, 255, 115, 132, 104, 245, 31,  0,   64,  32, 64, 25, 43, 142, 24,
+        37,  162, 255, 177, 94,  0,   69,  88,  73,  70,  26,  0,   0,   0,   77,  77, 0,  42, 0,  0,   0,
+        8,   0,   1,   1,   18,  0,   3,   0,   0,   0,   1,   0,   6,   0,   0,   0,  0,  0,  0}}};
 }
 
 inline std::vector<Sample> exrs() {
@@ -399,8 +408,15 @@ inline std::string middlebury_calibration() {
          "doffs=131\nbaseline=193.5\nwidth=2964\nheight=1988\nndisp=280\nisint=0\nvmin=31\nvmax=257\n"
          "dyavg=0.918\ndymax=1.516\n";
 }
+inline std::string kitti_calibration() {
+  return "P0: 7e2 0 600 0 0 7e2 170 0 0 0 1 0\nP1: 7e2 0 600 -378 0 7e2 170 0 0 0 1 0\nR0_rect: 1 0 0\n"
+         "P2: 721.5 0 609.5 44.85 0 721.5 172.5 0.216 0 0 1 0.0027\nS_rect_02: 1242 3.75e2\n"
+         "P3: 721.5 0 609.5 -339.5 0 721.5 172.5 2.199 0 0 1 0.0027\n";
+}
+
 inline std::vector<Sample> calibrations() {
-  return {{"stereo.yml", bytes_of(opencv_calibration())},
+  return {{"kitti.txt", bytes_of(kitti_calibration())},
+          {"stereo.yml", bytes_of(opencv_calibration())},
           {"calib.txt", bytes_of(middlebury_calibration())},
           {"left.yaml", bytes_of(ros_calibration(false))},
           {"message.yaml", bytes_of(ros_message())}};

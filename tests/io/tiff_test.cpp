@@ -51,6 +51,15 @@ void expect_pattern(const FrameBuffer& frame, const tiff_bytes::Header& header) 
       }
 }
 
+void expect_alpha(const FrameBuffer& found, const tiff_bytes::Header& header, bool has_alpha) {
+  ASSERT_EQ(found.size(), has_alpha ? (Size{header.width, header.height}) : Size{});
+  for (int y = 0; y < found.size().height; ++y)
+    for (int x = 0; x < found.size().width; ++x)
+      ASSERT_EQ(sample_at(found, x, y, 0),
+                samples::tiff_value(header, x, y, header.samples - 1) != 0 ? 255 : 0)
+          << x << ", " << y;
+}
+
 TEST(Tiff, PixelsWithTheValueOfGdalNodataAreMissing) {
   struct Case {
     tiff_bytes::Header header;
@@ -101,8 +110,11 @@ TEST(Tiff, EveryDepthAndLayout) {
             header.tile = tile;
             SCOPED_TRACE(samples::name_of(header));
             for (const bool big_endian : {false, true})
-              for (const bool big_tiff : {false, true})
-                expect_pattern(io::decode_frame(tiff(header, big_endian, big_tiff)), header);
+              for (const bool big_tiff : {false, true}) {
+                const Bytes bytes = tiff(header, big_endian, big_tiff);
+                expect_pattern(io::decode_frame(bytes), header);
+                expect_alpha(io::decode_tiff_alpha(bytes), header, alpha);
+              }
           }
 }
 
@@ -166,6 +178,20 @@ TEST(Tiff, AreReadByPath) {
   EXPECT_TRUE(reader.next());
   EXPECT_FALSE(reader.next());
   expect_error(ErrorCode::format, "an image (TIFF), not a flow field", [&] { read_flow(path); });
+}
+
+TEST(Tiff, AlphaIsReadByPathAndTurned) {
+  const Folder folder;
+  const tiff_bytes::Header header{.width = 3, .height = 2, .samples = 4, .photometric = 2, .orientation = 6};
+  const auto value = [](int x, int y, int c) { return c == 3 && x == 2 && y == 0 ? 0 : 9; };
+  const auto alpha = read_alpha(folder.with("a.tif", tiff_bytes::File().add(header, value).bytes()));
+  ASSERT_EQ(alpha.size(), (Size{2, 3}));
+  for (int y = 0; y < 3; ++y)
+    for (int x = 0; x < 2; ++x) EXPECT_EQ(alpha(x, y), x == 1 && y == 2 ? 0 : 1) << x << ", " << y;
+  EXPECT_FALSE(read_alpha(folder.with("b.tif", tiff({.width = 5, .height = 3}))));
+  EXPECT_FALSE(
+      read_alpha(folder.with("c.tif", tiff_bytes::File().add(header, value).add(header, value).bytes())))
+      << "several images";
 }
 
 TEST(Tiff, OverviewsAndMasksDoNotCount) {

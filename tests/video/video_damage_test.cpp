@@ -30,11 +30,6 @@ std::vector<std::string> small_videos(const Folder& folder, const std::vector<Fr
   return paths;
 }
 
-void write_bytes(const std::filesystem::path& path, const std::vector<std::uint8_t>& bytes) {
-  std::ofstream(path, std::ios::binary)
-      .write(reinterpret_cast<const char*>(bytes.data()), std::streamsize(bytes.size()));
-}
-
 TEST(VideoDamage, ACutVideoGivesItsFirstFrames) {
   NEEDS_FFMPEG();
   const Folder folder;
@@ -56,17 +51,11 @@ TEST(VideoDamage, ACutVideoGivesItsFirstFrames) {
         EXPECT_FALSE(video.error.empty())
             << count << " of " << bytes.size() << " bytes, " << video.frames.size();
       ASSERT_LE(video.frames.size(), whole.frames.size());
-      // Where B-frames are missing, a frame that was stored before them may be the last one.
-      for (const auto& [frame, index, time, skipped] : video.frames) {
-        const auto same = [&, at = time](const VideoFrame& other) {
-          return std::abs(other.time - at) < 1e-6;
-        };
-        const auto found = std::ranges::find_if(whole.frames, same);
-        ASSERT_NE(found, whole.frames.end());
-        EXPECT_TRUE(same_pixels(frame, found->frame))
-            << "frame " << index << " of " << video.frames.size() << " in " << count << " of " << bytes.size()
+      // A frame that was stored before missing B-frames is not returned.
+      for (std::size_t k = 0; k < video.frames.size(); ++k)
+        EXPECT_TRUE(same_pixels(video.frames[k].frame, whole.frames[k].frame))
+            << "frame " << k << " of " << video.frames.size() << " in " << count << " of " << bytes.size()
             << " bytes: " << video.error;
-      }
     }
   }
 }

@@ -115,6 +115,28 @@ TEST(VideoPictures, OfSeveralSequencesInAFolderAreNotMixed) {
   EXPECT_EQ(numbers(read_video(words.path())).size(), 3u);
 }
 
+TEST(VideoPictures, WithAGapInTheirNumbersGetANote) {
+  const auto note = [](const std::vector<std::string>& names) {
+    const Folder folder;
+    for (const std::string& name : names) write_frame(folder / name, number(1));
+    const auto notes = notes_of(FrameSource(folder.path()));
+    EXPECT_EQ(notes_of(FrameSource((folder / "*").string())).size(), notes.size());
+    return notes.empty() ? "" : notes.at(0).substr(notes[0].rfind(folder.path().string()));
+  };
+  EXPECT_NE(
+      note({"a0.pgm", "a1.pgm", "a3.pgm", "a4.pgm"}).find("a3.pgm follows a1.pgm: pictures may be missing"),
+      std::string::npos);
+  EXPECT_NE(note({"c2_0005.pgm", "c2_0010.pgm", "c2_0015.pgm", "c2_0025.pgm"}).find("most numbers rise by 5"),
+            std::string::npos);
+  EXPECT_EQ(note({"a0.pgm", "a2.pgm", "a4.pgm"}), "");
+  EXPECT_EQ(note({"a0.pgm", "a1.pgm", "a3.pgm"}), "") << "no step is usual";
+  EXPECT_EQ(note({"20240501_1245.pgm", "20240501_1250.pgm", "20240501_1255.pgm", "20240501_1300.pgm",
+                  "20240501_1305.pgm"}),
+            "")
+      << "a clock";
+  EXPECT_EQ(note({"a.pgm", "b.pgm", "c.pgm"}), "");
+}
+
 TEST(VideoPictures, ThatAreNamedOutOfOrderGetANote) {
   const Folder folder;
   std::vector<std::string> files;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,11 @@ inline constexpr bool has_ffmpeg = false;
 /// Runs the program. Its paths have no spaces.
 inline bool ffmpeg(const std::string& arguments) {
   return std::system(("ffmpeg -nostdin -v error -y " + arguments).c_str()) == 0;
+}
+
+inline void write_bytes(const std::filesystem::path& path, const std::vector<std::uint8_t>& bytes) {
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()), std::streamsize(bytes.size()));
 }
 
 inline std::vector<FrameBuffer> scene_frames(Size size, int count, bool color = true) {

@@ -155,8 +155,8 @@ void add_result(PackedAnswer& answer, Report& report, const MotionMask& mask, co
   report.json["valid"] = double(count_of(mask.valid)) / pixels;
 }
 
-/// Lets the estimator examine a pair before it is solved, and reports what was found.
-void examine(Report& report, const AskedFrames& asked, StereoEstimator& estimator) {
+/// Lets the estimator examine a pair before it is solved, and reports what was found. Returns whether it is usable.
+FramesState examine(Report& report, const AskedFrames& asked, StereoEstimator& estimator) {
   if (asked.views.size() != 2)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("stereo takes 2 frames, not {}", asked.views.size()));
@@ -169,6 +169,7 @@ void examine(Report& report, const AskedFrames& asked, StereoEstimator& estimato
   for (const std::string& warning : pair_warnings(findings, rows, given))
     report.json["warnings"].push_back(warning);
   report.json["disparities"] = number();
+  return findings.textured ? FramesState::usable : FramesState::no_texture;
 }
 
 template <class Task>
@@ -188,15 +189,15 @@ PackedAnswer solve(const Json& head, const Uploads& uploads, const ServeOptions&
   job.say("solving");
   Report report = begin_report("serve");
   options.progress = [&](double share) { job.say("solving", share); };
-  options.examine_frames = true;
+  options.examine_frames = !std::is_same_v<Task, Stereo>;  // a stereo pair is examined below
   report.json["warnings"] = asked.notes;
   Estimator<Task> estimator(method, asked.views[0].size(), options);
+  FramesState state = FramesState::unknown;
   if constexpr (std::is_same_v<Task, Stereo>) {
-    examine(report, asked, estimator);
+    state = examine(report, asked, estimator);
     method = estimator.method();
   }
   Result result = estimator.new_result();
-  FramesState state = FramesState::unknown;
   double first = 0, second = 0;
   job.stoppable([&] { estimator.cancel(); },
                 [&] {
@@ -210,12 +211,17 @@ PackedAnswer solve(const Json& head, const Uploads& uploads, const ServeOptions&
                     const auto call = [&] { estimator({.frames = asked.views}, result); };
                     first = second = timed(call);
                     if (first < short_milliseconds) second = timed(call);
-                    state = estimator.frames_state();
+                    if constexpr (std::is_same_v<Task, Stereo>)
+                      withhold<Stereo>(result, state, options);
+                    else
+                      state = estimator.frames_state();
                   }
                 });
-  if (!report.json.contains("warnings")) report.json["warnings"] = Json::array();
-  if (const std::string text = text_of(state); !text.empty() && report.json["warnings"].empty())
-    report.json["warnings"].push_back(text);
+  Json& warnings = report.json["warnings"];
+  if (warnings.is_null()) warnings = Json::array();
+  if (const std::string text = text_of(state);
+      !text.empty() && std::ranges::find(warnings, Json(text)) == warnings.end())
+    warnings.push_back(text);
   const std::size_t own = own_frame(Task(), asked.views.size());
   if constexpr (requires { mark_unknown(result, asked.known[0], asked.known[1]); })
     mark_unknown(result, asked.known[own], asked.known[own + 1]);

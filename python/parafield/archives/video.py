@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import parafield as pf
+from parafield._core import missing_part
 
 from .errors import Broken, SeamMismatch, needed
 from .pixels import Array, pixels_of
@@ -69,6 +70,8 @@ class VideoSource:
             if count >= first:
                 yield count, array
             count += 1
+        if missing := missing_part(self._path):
+            raise Broken(f"after {count} frames: {missing}", count)
         if self._is_cut_off(*end[0]):
             raise Broken(f"the file ends after {count} frames, before its header says", count)
 
@@ -132,7 +135,7 @@ class VideoSource:
                     return None
         except self._av.error.FFmpegError:
             return None
-        if self._is_cut_off(*end[0]) or len(set(times)) < len(times):
+        if missing_part(self._path) or self._is_cut_off(*end[0]) or len(set(times)) < len(times):
             return None
         return Index(tuple(sorted(times)), tuple(sorted(keys)))
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable
 
 import numpy as np
@@ -55,12 +56,20 @@ def time_of(stack: xr.DataArray) -> Hashable:
     return found[0]
 
 
+def _are_sortable(values: np.ndarray) -> bool:
+    """Whether values that may be text, as 2024-05-01T12:00, rise with time."""
+    if not isinstance(values[0], str):
+        return True
+    layouts = {re.sub(r"\d", "0", str(value)) for value in values}
+    return len(layouts) == 1 and layouts.pop().startswith("0000")
+
+
 def check_rising(stack: xr.DataArray, dim: Hashable) -> None:
     """Raises Error unless the coordinates of the dimension of time rise."""
     if dim not in stack.coords or stack.sizes[dim] < 2:
         return
     values = stack[dim].values
-    if values.dtype.kind not in "iufmMO":
+    if values.dtype.kind not in "iufmMOU" or not _are_sortable(values):
         return
     try:
         falls = ~np.asarray(values[1:] > values[:-1], bool)

@@ -106,8 +106,19 @@ def test_damage(tmp_path, make):
     data = open(mkv, "rb").read()
     cut = tmp_path / "cut.mkv"
     cut.write_bytes(data[:len(data) // 2])
-    with pytest.raises(Broken, match="the file ends after|damaged"):
+    with pytest.raises(Broken, match="was cut off|damaged"):
         read(cut)
+    ogg = make.encode(tmp_path / "v.ogv", make.rendered(20), "libvpx", "yuv420p", g="5")
+    for path, missing in (mkv, 4), (ogg, 4), (ogg, 2000):
+        data = open(path, "rb").read()
+        assert missing < len(data) // 2
+        cut = tmp_path / ("cut" + str(path)[-4:])
+        cut.write_bytes(data[:-missing])
+        video, frames = VideoSource(str(cut), "gray"), []
+        with pytest.raises(Broken, match="frames: the file was cut off: it ends at byte") as error:
+            frames.extend(array for _, array in video.frames())
+        assert 0 < len(frames) == error.value.frames <= 20
+        assert video.index() is None
     cut.write_bytes(b"no video")
     with pytest.raises(Broken, match="cannot be read"):
         read(cut)
