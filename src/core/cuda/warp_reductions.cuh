@@ -5,6 +5,8 @@
 
 namespace parafield {
 
+constexpr unsigned all_lanes = 0xffffffffu;  // of a warp
+
 // Reductions over a whole warp: every lane calls them, and every lane receives the result. Cards of compute
 // capability 7.5 have no instruction for them and shuffle instead; integers give the same bits either way.
 

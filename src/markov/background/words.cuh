@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "core/cuda/warp_reductions.cuh"
 #include "markov/background/background.hpp"
 #include "markov/binary/binary.hpp"
 #include "markov/launch.cuh"
@@ -11,7 +12,6 @@ namespace parafield {
 namespace {
 
 constexpr int pixels_of_thread = 4;
-constexpr unsigned all_lanes = ~0u;
 
 /// A byte in each of the word's bytes, or a number in each of its halves.
 constexpr std::uint32_t in_each_byte(int value) { return std::uint32_t(value) * 0x01010101u; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
+#include "core/cuda/warp_reductions.cuh"
 #include "steps/fill/fill.hpp"
 
 namespace parafield {
@@ -11,7 +12,6 @@ namespace {
 // pixels are written and only valid ones are read.
 
 constexpr int fill_lanes = 32, fill_warps = 4;
-constexpr unsigned all_lanes = 0xffffffffu;
 
 __device__ int lowest_bit(unsigned bits) { return __ffs(int(bits)) - 1; }
 __device__ int highest_bit(unsigned bits) { return 31 - __clz(int(bits)); }

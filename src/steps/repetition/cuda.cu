@@ -11,7 +11,6 @@
 namespace parafield {
 namespace {
 
-constexpr unsigned all_lanes = 0xffffffffu;
 constexpr int each_shifts = 2, shifts_at_once = 32 * each_shifts;  // of a lane, and of the warp
 constexpr int period_columns = 2 * period_radius + 1, period_words = (period_radius + 1 + 3) / 4;
 
