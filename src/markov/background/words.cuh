@@ -13,8 +13,7 @@ namespace {
 
 constexpr int pixels_of_thread = 4;
 
-/// A byte in each of the word's bytes, or a number in each of its halves.
-constexpr std::uint32_t in_each_byte(int value) { return std::uint32_t(value) * 0x01010101u; }
+/// A number in each half of a word.
 constexpr std::uint32_t in_each_half(int value) { return std::uint32_t(value) * 0x00010001u; }
 
 __device__ std::uint32_t& word_at(std::uint8_t* bytes) { return *reinterpret_cast<std::uint32_t*>(bytes); }

@@ -78,12 +78,6 @@ unsigned combined_parts(unsigned a, unsigned b, Combine combine) {
 inline unsigned __vabsdiffu4(unsigned a, unsigned b) {
   return combined_parts<8>(a, b, [](int a, int b) { return a < b ? b - a : a - b; });
 }
-inline unsigned __vcmpgeu4(unsigned a, unsigned b) {
-  return combined_parts<8>(a, b, [](int a, int b) { return a >= b ? 255 : 0; });
-}
-inline unsigned __vminu4(unsigned a, unsigned b) {
-  return combined_parts<8>(a, b, [](int a, int b) { return a < b ? a : b; });
-}
 inline unsigned __vminu2(unsigned a, unsigned b) {
   return combined_parts<16>(a, b, [](int a, int b) { return a < b ? a : b; });
 }
