@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // WebP through libwebp, which is loaded when such a file is read.
+#include <optional>
+
 #include "io/formats.hpp"
 
 #ifdef PARAFIELD_WEBP_NAME
@@ -35,13 +37,43 @@ const Webp& webp() {
   return library;
 }
 
+/// The data of the first chunk with this name, or none. A chunk has a name and a size of 4 bytes each, then data
+/// of even length.
+std::optional<ByteSpan> chunk_of(ByteSpan bytes, std::string_view name) {
+  for (std::size_t at = 12; at + 8 <= bytes.size();) {
+    std::size_t size = 0;
+    for (std::size_t i = 4; i-- > 0;) size = size << 8 | bytes[at + 4 + i];
+    const ByteSpan data = bytes.subspan(at + 8);
+    if (size > data.size()) break;
+    if (starts_with(bytes.subspan(at), name)) return data.first(size);
+    at += 8 + size + size % 2;
+  }
+  return std::nullopt;
+}
+
+/// Checks the size that the file's header says before memory of this size is allocated. For a file that was cut
+/// off, libwebp returns the size of its canvas without having seen an image of it.
 WebPBitstreamFeatures features_of(ByteSpan bytes) {
-  WebPBitstreamFeatures features = {};
-  if (webp().get_features(bytes.data(), bytes.size(), &features, WEBP_DECODER_ABI_VERSION) != VP8_STATUS_OK)
-    fail_format("damaged WebP file: its header");
+  const auto features_in = [](ByteSpan data) {
+    WebPBitstreamFeatures features = {};
+    if (webp().get_features(data.data(), data.size(), &features, WEBP_DECODER_ABI_VERSION) != VP8_STATUS_OK)
+      fail_format("damaged WebP file: its header");
+    return features;
+  };
+  const WebPBitstreamFeatures features = features_in(bytes);
   if (features.has_animation)
     fail_unsupported("a WebP file with an animation is not supported; single images are");
   check_sides("a WebP file", features.width, features.height);
+  if (chunk_of(bytes, "VP8X")) {
+    const auto lossy = chunk_of(bytes, "VP8 "), image = lossy ? lossy : chunk_of(bytes, "VP8L");
+    if (!image) fail_format("damaged WebP file: it has no image");
+    features_in(*image);
+  }
+  const std::int64_t pixels = std::int64_t(features.width) * features.height;
+  constexpr std::int64_t always = 1 << 24, most_of_byte = 1 << 16;  // pixels
+  if (pixels > always && pixels / most_of_byte > std::int64_t(bytes.size()))
+    fail_format("damaged WebP file: ", bytes.size(), " bytes for ", Size{features.width, features.height},
+                " pixels");
   return features;
 }
 
@@ -54,22 +86,13 @@ void decode_into(View<std::uint8_t> rows, ByteSpan bytes, const WebPBitstreamFea
                 " pixels cannot be decoded");
 }
 
-/// EXIF's orientation from the file's chunks: a name and a size of 4 bytes each, then data of even length.
+/// EXIF's orientation.
 int orientation_of(ByteSpan bytes) {
-  for (std::size_t at = 12; at + 8 <= bytes.size();) {
-    std::size_t size = 0;
-    for (std::size_t i = 4; i-- > 0;) size = size << 8 | bytes[at + 4 + i];
-    ByteSpan data = bytes.subspan(at + 8);
-    if (size > data.size()) break;
-    if (starts_with(bytes.subspan(at), "EXIF")) {
-      data = data.first(size);
-      constexpr std::size_t jpeg_start = 6;  // "Exif" and two zeros, which some programs keep
-      return exif_orientation(starts_with(data, "Exif") && size >= jpeg_start ? data.subspan(jpeg_start)
-                                                                              : data);
-    }
-    at += 8 + size + size % 2;
-  }
-  return 1;
+  const auto data = chunk_of(bytes, "EXIF");
+  if (!data) return 1;
+  constexpr std::size_t jpeg_start = 6;  // "Exif" and two zeros, which some programs keep
+  return exif_orientation(starts_with(*data, "Exif") && data->size() >= jpeg_start ? data->subspan(jpeg_start)
+                                                                                   : *data);
 }
 
 }  // namespace

@@ -148,6 +148,19 @@ TEST(WebP, AndItsAlphaAreTurned) {
     }
 }
 
+TEST(WebP, SizesAreCheckedBeforeMemoryIsTaken) {
+  const Bytes bytes = samples::webps()[1].bytes;
+  if (!is_readable(bytes, "(Debian: libwebp")) GTEST_SKIP() << "skipped: no libwebp";
+  constexpr std::size_t canvas = 24, image = 30;  // places in the file
+  Bytes other = bytes;
+  other[canvas] = 9;
+  expect_error(ErrorCode::format, "damaged WebP file: its header", [&] { io::decode_frame(other); });
+  Bytes cut = bytes;
+  cut[canvas + 1] = cut[canvas + 4] = 0x3f;  // 16387x16129
+  cut[image] = 0;                            // the image's name
+  expect_error(ErrorCode::format, "damaged WebP file: it has no image", [&] { io::decode_frame(cut); });
+}
+
 TEST(Exr, IsRead) {
   const auto value = [](int x, int y, int c) { return float(x + 10 * y + 100 * c); };
   const auto decoded = [&](const exr_bytes::Header& header) {
