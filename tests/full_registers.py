@@ -26,7 +26,7 @@ hot = [
     ("steps/error_bars/flow_cpu", "local_error_bars<", 3000),
     ("steps/error_bars/flow_cpu", "widen_error_bars", 200),
     ("steps/error_bars/disparity_cpu", "disparity_error_bars<", 550),
-    ("markov/slopes/", "fit_slopes<", 500),
+    ("markov/slopes/", "fit_slopes<", 350),
     ("markov/background/learn_cpu", "learn_background<", 1200),
     ("markov/background/learn_cpu", "renew_segment<32>", 75),
     ("markov/background/compare_cpu", "compare_background<", 700),
