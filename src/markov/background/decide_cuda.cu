@@ -68,7 +68,7 @@ __device__ void decide_words(const Background& background, const BackgroundModel
     });
     word_at(row.smooth() + x) = all_smooth;
   }
-  // Of the eight threads of a word, the first five store a plane each.
+  // Eight threads share a word; the first five of them store a plane each.
   const int plane = int(threadIdx.x) % 8, column = x / 32;
   std::uint32_t own = joined_bits(labels);
   PF_UNROLL

@@ -82,8 +82,8 @@ __global__ void gain_kernel(View<const std::uint8_t> luma, Background background
 
 constexpr int tiles_of_block = 8;
 
-/// A block takes a few tiles of a row, one after the other, a thread each of a tile's pixels. Where there is
-/// one gain, so few blocks end sooner.
+/// A block takes a few tiles of a row, one after the other, and each of its threads takes a pixel of a tile.
+/// With one gain all blocks return at once, and fewer blocks do so sooner.
 __global__ void tile_votes_kernel(View<const std::uint8_t> luma, Background background) {
   begin_kernel();
   const Gains gains = gains_of(background);

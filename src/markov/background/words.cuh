@@ -55,7 +55,7 @@ struct PixelList {
   }
 };
 
-/// Stores four values of a row that may begin anywhere, or those of them that are inside the plane.
+/// Stores four values in a row that may begin anywhere. Values outside the plane are left out.
 template <class T>
 __device__ void store_four(View<T> plane, int x, int y, const Four<T>& values) {
   T* const to = plane.row(y) + x;
@@ -94,7 +94,7 @@ __device__ std::uint32_t word_beside(const std::uint8_t* row, int x, int offset,
   if (offset < 0) return __byte_perm(x > 0 ? word_at(row + x - 4) : here, here, 0x6543);
   return __byte_perm(here, x + 4 < width ? word_at(row + x + 4) : here, 0x4321);
 }
-/// Stores the bytes of a word where those of `mask` are 255 instead of 0.
+/// Stores the bytes of a word at which `mask` is 255; it is 0 at the others.
 __device__ void store_masked(std::uint8_t* to, std::uint32_t word, std::uint32_t mask) {
   std::uint32_t& there = word_at(to);
   there = mask == ~0u ? word : (word & mask) | (there & ~mask);

@@ -19,8 +19,8 @@ struct PeriodWindow {
   std::uint32_t own[period_words][period_columns],
       moved[2][period_words][period_columns + shifts_at_once];  // to the right and to the left
 
-  /// Loads `count` columns from x on, of every other row from y - period_radius on. What is outside the image
-  /// is 0 above and below, and not read elsewhere.
+  /// Loads `count` columns from x on, of every other row from y - period_radius on. Rows outside the image are
+  /// 0; columns outside it repeat the nearest column, and the sums leave them out.
   template <int Columns>
   __device__ static void load(View<const std::uint32_t> colors, int x, int y, int count,
                               std::uint32_t (&to)[period_words][Columns]) {
@@ -42,7 +42,7 @@ struct PeriodWindow {
   }
 };
 
-/// Means at `shifts_at_once` shifts: lane l has those of the shifts l and l + 32.
+/// Means at `shifts_at_once` shifts: lane l has the means at the shifts l and l + 32.
 struct Means {
   float value[each_shifts];
 
@@ -72,7 +72,7 @@ struct Means {
 
 /// Search for a period to one side.
 struct PeriodSearch {
-  float last[2] = {}, most[2] = {};  // at the last shift before, and at the one before that
+  float last[2] = {}, most[2] = {};  // at the last shift before, and at the second last
   int period = 0;
 
   /// `means`: of `count` shifts from `first` on; 0 beyond.

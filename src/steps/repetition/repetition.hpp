@@ -18,7 +18,7 @@ PF_HD Size repeated_blocks(Size size) {
           (size.height + repeated_block - 1) / repeated_block};
 }
 
-/// What repetition is found in. All planes have the size of the images.
+/// Input of the search for repetition. All planes have the size of the images.
 struct RepetitionInput {
   View<const std::uint32_t> left_colors, right_colors;  // see mix.hpp
   View<const float> d;
