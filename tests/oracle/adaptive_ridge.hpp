@@ -364,8 +364,9 @@ inline AdaptiveRidgeResult adaptive_ridge(const std::vector<Grid>& frames, const
     const Grid& luma = pyramids[middle][level];
     const std::vector<Grid> here = {pyramids[middle][level - finest], pyramids[middle + 1][level - finest]};
     if (level < coarsest) flow = {enlarge(flow.u, luma.size), enlarge(flow.v, luma.size)};
-    for (int i = 0; i < method.iterations; ++i) {
-      const bool last = level == finest && i == method.iterations - 1;
+    const int iterations = method.iterations_at(level - finest);
+    for (int i = 0; i < iterations; ++i) {
+      const bool last = level == finest && i == iterations - 1;
       iterate(spaced ? spaced_normal_equations(here, method, flow) : normal_equations(here, method, flow),
               luma, last ? method : in_one_round);
     }

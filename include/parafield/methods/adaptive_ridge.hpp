@@ -106,6 +106,8 @@ struct AdaptiveRidge {
                "refinement: they still work at every pixel. This needs two frames.");
   PF_PARAMETER(int, iterations, 2, range(1, 100),
                "Solutions on each level. Each warps the frames by the previous flow.");
+  PF_PARAMETER(int, finest_iterations, 1, range(0, 100),
+               "Solutions on the finest level, 0 = as many as on the others.");
   PF_PARAMETER(int, rounds, 2, range(1, 10),
                "How often the last solution shrinks. On the finest level, each round shrinks the flow toward "
                "the mean of the previous round. Other solutions shrink once, `rounds` times as strongly.");
@@ -140,6 +142,11 @@ struct AdaptiveRidge {
   PF_PARAMETERS_OF(FeatureMatching, matching, .match_iterations = 6);
   PF_PARAMETERS_OF(VariationalRefinement, refinement, .refine = 1);
 
+  /// Number of solutions on a level.
+  int iterations_at(int level) const {
+    return level == 0 && finest_iterations > 0 ? finest_iterations : iterations;
+  }
+
   void check_together() const {
     if (matches == UseOfMatches::always && frames != 2)
       detail::fail_parameter(name, "matches", detail::text_of(matches),
@@ -163,22 +170,27 @@ inline std::array<Preset<AdaptiveRidge>, 8> presets(const AdaptiveRidge&) {
   return {
       {{"default", AdaptiveRidge{}, "Two frames."},
        {"fast",
-        {.shrinkage = 1.5f, .matches = UseOfMatches::never, .refinement = {.refine = 0}},
-        "Takes half of the time, without refinement. Loses fast objects."},
+        {.spacing = 2,
+         .rounds = 1,
+         .matches = UseOfMatches::never,
+         .refinement = {.refine = 1, .refine_sweeps = 8}},
+        "Takes half of the time. Loses fast objects."},
        {"fastest",
         {.spacing = 2,
          .iterations = 1,
          .rounds = 1,
-         .window = 1.4f,
-         .robust = 2.5f,
+         .window = 1.5f,
+         .robust = 5,
+         .likeness = 4,
          .matches = UseOfMatches::never,
          .refinement = {.refine = 0}},
         "Takes a tenth of the time on a CPU. Boundaries are softer. Loses fast objects."},
        {"precise",
-        {.refinement = {.refine = 2, .refine_back = true, .refine_median = 1}},
+        {.finest_iterations = 2, .refinement = {.refine = 2, .refine_back = true, .refine_median = 1}},
         "More refinement, with the flow back, at twice the cost."},
        {"accurate",
         {.iterations = 6,
+         .finest_iterations = 6,
          .rounds = 4,
          .window = 0.8f,
          .prefilter = 0.2f,
@@ -190,13 +202,14 @@ inline std::array<Preset<AdaptiveRidge>, 8> presets(const AdaptiveRidge&) {
              {.refine = 4, .refine_sweeps = 15, .refine_data = RefineData::color, .refine_back = true}},
         "Lowest error, at four times the cost."},
        {"large-motion",
-        {.shrinkage = 0.7f, .matches = UseOfMatches::always, .refinement = {.refine = 2, .refine_sweeps = 8}},
+        {.finest_iterations = 2, .shrinkage = 0.7f, .matches = UseOfMatches::always, .refinement = {.refine = 2, .refine_sweeps = 8}},
         "Always uses matches, for fast objects and occlusions. Takes five times the time."},
        {"sequence",
-        {.frames = 5, .iterations = 3, .rounds = 3, .refinement = {.refine = 0}},
+        {.frames = 5, .iterations = 3, .finest_iterations = 3, .rounds = 3, .refinement = {.refine = 0}},
         "Five frames, for steady motion, without refinement."},
        {"clouds",
         {.iterations = 8,
+         .finest_iterations = 8,
          .rounds = 2,
          .window = 1.2f,
          .prefilter = 0.15f,

@@ -103,7 +103,7 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
   void solve(int first, const FlowView* start, FlowPlanes result, Trust trust, Purpose) {
     if (back_.u) {
       descend(1 - first, no_motion_, int(flows_.size()) - 1, back_,
-              {2, smaller(method_.iterations, 3), method_.spacing, normal_});
+              of_pair(method_.spacing, normal_, 3));
       complete(back_);
     }
     find_flow(first, start, result, trust);
@@ -170,9 +170,9 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
   }
 
   void descend_to_result(int first, FlowPlanes start, int coarsest, FlowPlanes result) {
-    if (method_.frames == 2) return descend(first, start, coarsest, result, of_pair());
-    descend(first, start, coarsest, flows_of_.of_pair, {2, method_.iterations, 1, flows_of_.pair});
-    descend(first, flows_of_.of_pair, 0, flows_of_.of_more, {method_.frames, more_iterations, 1, normal_});
+    if (method_.frames == 2) return descend(first, start, coarsest, result, of_pair(method_.spacing, normal_));
+    descend(first, start, coarsest, flows_of_.of_pair, of_pair(1, flows_of_.pair));
+    descend(first, flows_of_.of_pair, 0, flows_of_.of_more, {method_.frames, 0, more_iterations, 1, normal_});
     mix_steady<Backend>(backend_, flows_of_, steady_cells_, result);
   }
 
@@ -187,7 +187,7 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
   void take_matches(int first, FlowPlanes result, Trust trust, const int* wanted) {
     matched_->fuse(first, 1 - first, pyramids_.data(), result);
     const FlowPlanes refined = matched_->spare();
-    descend(first, matched_->fused(), 0, refined, {2, method_.iterations, 1, normal_});
+    descend(first, matched_->fused(), 0, refined, of_pair(1, normal_));
     const WarpFrames frames = frames_at(0, first, 2);
     finish_matched(backend_,
                    {matched_->fused(), refined, matched_->back(), frames.frame[0], frames.frame[1], normal_,
@@ -208,13 +208,16 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
     if (is_spaced()) enlarge_flow(backend_, flows_[0], result);
   }
 
-  /// Settings of `descend`: number of middle frames, iterations per level, spacing of the solutions, and
-  /// memory for normal equations.
+  /// Settings of `descend`: number of middle frames, iterations on coarser levels and on the finest, spacing of
+  /// the solutions, and memory for normal equations.
   struct Pass {
-    int frames, iterations, spacing;
+    int frames, iterations, finest_iterations, spacing;
     const NormalPlanes& normal;
   };
-  Pass of_pair() const { return {2, method_.iterations, method_.spacing, normal_}; }
+  /// With at most `most` iterations on a level.
+  Pass of_pair(int spacing, const NormalPlanes& normal, int most = 100) const {
+    return {2, smaller(method_.iterations, most), smaller(method_.iterations_at(0), most), spacing, normal};
+  }
   /// The planes of a level's flow. With a spacing, every level has its own; otherwise the finest level uses
   /// the result's.
   FlowPlanes flow_at(int level, bool spaced, FlowPlanes result) const {
@@ -234,14 +237,15 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
       const FlowPlanes here = flow_at(level, spaced, result);
       StartingFlow start{flow};
       if (level < coarsest) start = {here, flow};
-      for (int i = 1; i <= pass.iterations; ++i) {
+      const int iterations = level == 0 ? pass.finest_iterations : pass.iterations;
+      for (int i = 1; i <= iterations; ++i) {
         const TensorOutput tensors{normal, statistics[0], i == 1};
         if (spaced)
           spaced_tensors<Backend>(backend_, frames.frame[0], frames.frame[1], luma, start, grid_weights_,
                                   tensors);
         else
           ridge_tensors<Backend>(backend_, frames, start, weights_, tensors);
-        const bool last = level == 0 && i == pass.iterations;
+        const bool last = level == 0 && i == iterations;
         const int rounds = last ? method_.rounds : 1;
         const Shrinkage shrinkage{method_.shrinkage * (last ? 1 : float(method_.rounds)),
                                   method_.likeness * method_.likeness};

@@ -29,7 +29,7 @@ class FlowRefiner {
         slot.plane[c] = workspace.image<float>(size);
     unfiltered_ = shared.flow(size);
     planes_ = RefinementPlanes::make(shared, size, unfiltered_);
-    raw_ = {planes_.data.xx, planes_.data.xy, planes_.data.yy};
+    raw_ = {planes_.equations.xx, planes_.equations.xy, planes_.equations.yy};
     if (parameters.refine_median > 0) {
       planes_.lend_after_relaxation(shared);
       sharpening_ = make_sharpening<Backend>(
@@ -61,10 +61,8 @@ class FlowRefiner {
     for (int c = 0; c < channels(); ++c)
       frames.from[c] = channels_[from].plane[c], frames.to[c] = channels_[to].plane[c];
     for (int warp = 1; warp <= parameters_.refine; ++warp) {
-      if (warp == 1) weigh_edges(backend_, frames, planes_.edge_x, planes_.edge_y);
-      compare_gradients(backend_, frames, flow, back, planes_.data);
-      find_slopes(backend_, planes_, flow);
-      weigh_smoothness(backend_, planes_, flow, parameters_.refine_smoothness);
+      find_slopes(backend_, frames, planes_, flow);
+      build_equations(backend_, frames, planes_, flow, back, parameters_.refine_smoothness);
       const bool last = warp == parameters_.refine;
       const bool sharpens = parameters_.refine_median > 0 && (last || warp % parameters_.refine_median == 0);
       const FlowPlanes relaxed = sharpens != is_color() ? unfiltered_ : flow;

@@ -6,81 +6,6 @@
 namespace parafield {
 namespace {
 
-constexpr int weigh_width = 32, weigh_height = 8;  // pixels of a block of weigh_kernel
-constexpr int weigh_columns = weigh_width + 1,
-              weigh_rows = weigh_height + 1;  // with those to the left and above
-constexpr int weigh_threads = (weigh_columns * weigh_rows + 31) / 32 * 32;
-
-/// The slope at a position between the middles of cells.
-__device__ float slope_at(View<const float> slope, const BetweenCells& at_x, const BetweenCells& at_y) {
-  const int right = smaller(at_x.cell + 1, slope.width - 1), below = smaller(at_y.cell + 1, slope.height - 1);
-  return interpolate(interpolate(slope(at_x.cell, at_y.cell), slope(at_x.cell, below), at_y.share),
-                     interpolate(slope(right, at_y.cell), slope(right, below), at_y.share), at_x.share);
-}
-
-/// Weights of the edges of a block of pixels and of the pixels to its left and above, and their products with
-/// the slopes.
-struct Edges {
-  float weight[weigh_rows][weigh_columns], u[weigh_rows][weigh_columns], v[weigh_rows][weigh_columns];
-
-  __device__ void set(int column, int row, float weighs, float slope_u, float slope_v) {
-    weight[row][column] = weighs, u[row][column] = weighs * slope_u, v[row][column] = weighs * slope_v;
-  }
-};
-
-__device__ float squares(float a, float b) { return fma(a, a, b * b); }
-
-/// A thread weighs the edges to the right of a pixel and below it. Threads of the first column and row only do
-/// this for the other pixels, whose equations follow.
-__global__ void __launch_bounds__(weigh_threads)
-    weigh_kernel(const __grid_constant__ RefinementPlanes planes, FlowPlanes flow, float smoothness) {
-  begin_kernel();
-  __shared__ Edges along, down;
-  const int right_most = flow.u.width - 1, bottom = flow.u.height - 1, thread = int(threadIdx.x);
-  const int column = thread % weigh_columns, row = thread / weigh_columns;
-  const int own_x = int(blockIdx.x) * weigh_width - 1 + column,
-            own_y = int(blockIdx.y) * weigh_height - 1 + row;
-  const bool is_inside = own_x >= 0 && own_y >= 0 && own_x <= right_most && own_y <= bottom;
-  // Threads outside the image load values of the nearest pixel. Without branches, all loads come at once.
-  const int x = clamp(own_x, 0, right_most), y = clamp(own_y, 0, bottom), right = smaller(x + 1, right_most),
-            below = smaller(y + 1, bottom);
-  const SlopePlanes& slopes = planes.slopes;
-  const DataPlanes& data = planes.data;
-  const BetweenCells at_x = between_cells(2 * x, slopes.slope[0].width),
-                     at_y = between_cells(2 * y, slopes.slope[0].height),
-                     past_x = between_cells(2 * x + 1, slopes.slope[0].width),
-                     past_y = between_cells(2 * y + 1, slopes.slope[0].height);
-  const float along_u = slope_at(slopes.slope[0], past_x, at_y),
-              along_v = slope_at(slopes.slope[1], past_x, at_y),
-              down_u = slope_at(slopes.slope[2], at_x, past_y),
-              down_v = slope_at(slopes.slope[3], at_x, past_y);
-  const float u = flow.u(x, y), v = flow.v(x, y), u_right = flow.u(right, y), v_right = flow.v(right, y),
-              u_below = flow.u(x, below), v_below = flow.v(x, below);
-  const float edge_x = planes.edge_x(x, y), edge_y = planes.edge_y(x, y);
-  const float xx = data.xx(x, y), xy = data.xy(x, y), yy = data.yy(x, y), xt = data.xt(x, y),
-              yt = data.yt(x, y);
-  float apart = x < right_most ? squares(u_right - u - along_u, v_right - v - along_v) : 0.0f;
-  if (y < bottom) apart += squares(u_below - u - down_u, v_below - v - down_v);
-  const float weight = smoothness_weight(smoothness, apart);
-  if (row < weigh_rows) {
-    along.set(column, row, is_inside ? edge_x * weight : 0.0f, along_u, along_v);
-    down.set(column, row, is_inside ? edge_y * weight : 0.0f, down_u, down_v);
-  }
-  __syncthreads();
-  if (!is_inside || column == 0 || row == 0 || row >= weigh_rows) return;
-  const float around = (along.weight[row][column - 1] + along.weight[row][column]) +
-                       (down.weight[row - 1][column] + down.weight[row][column]);
-  const PixelEquations pixel = pixel_equations(
-      xx, xy, yy, xt, yt, around,
-      (along.u[row][column - 1] - along.u[row][column]) + (down.u[row - 1][column] - down.u[row][column]),
-      (along.v[row][column - 1] - along.v[row][column]) + (down.v[row - 1][column] - down.v[row][column]), u,
-      v);
-  data.xx(x, y) = pixel.xx, data.xy(x, y) = pixel.xy, data.yy(x, y) = pixel.yy;
-  data.xt(x, y) = pixel.u, data.yt(x, y) = pixel.v;
-  planes.weight_x(x, y) = along.weight[row][column];
-  planes.weight_y(x, y) = down.weight[row][column];
-}
-
 /// A tile of the relaxation, with the pixels around it that its sweeps depend on. A warp has a few rows, and
 /// a lane two columns of them, in registers. Lanes exchange columns, and warps exchange their first and last
 /// rows. Pixels at the tile's border lack a neighbor and get wrong values, which spread by one pixel in each
@@ -135,6 +60,7 @@ __global__ void __launch_bounds__(32 * Warps, 1)
   Pair u[rows], v[rows];
   float along[rows][3],
       down[rows + 1][2];  // weights from the edge before the lane's pixels to the edge after them
+  const EquationPlanes& equations = planes.equations;
   // All loads come before the first use, because each of them takes long.
   const Pair above = even_pair_at(planes.weight_y, near_x, clamp(y - 1, 0, bottom));
   PF_UNROLL
@@ -142,9 +68,9 @@ __global__ void __launch_bounds__(32 * Warps, 1)
     const int near_y = clamp(y + r, 0, bottom);
     u[r] = pair_at(from.u, near_x, near_y, has_next), v[r] = pair_at(from.v, near_x, near_y, has_next);
     const auto load = [=](View<const float> plane) { return even_pair_at(plane, near_x, near_y); };
-    const Pair xx = load(planes.data.xx), xy = load(planes.data.xy), yy = load(planes.data.yy),
-               side_u = load(planes.data.xt), side_v = load(planes.data.yt), weight_x = load(planes.weight_x),
-               weight_y = load(planes.weight_y);
+    const Pair xx = load(equations.xx), xy = load(equations.xy), yy = load(equations.yy),
+               side_u = load(equations.side_u), side_v = load(equations.side_v),
+               weight_x = load(planes.weight_x), weight_y = load(planes.weight_y);
     PF_UNROLL
     for (int c = 0; c < 2; ++c) {
       pixel[r][c] = {xx.value[c], xy.value[c], yy.value[c], side_u.value[c], side_v.value[c]};
@@ -222,13 +148,6 @@ __global__ void __launch_bounds__(32 * Warps, 1)
 
 }  // namespace
 
-template <class Backend>
-void weigh_smoothness(Backend& cuda, const RefinementPlanes& planes, FlowPlanes flow, float smoothness) {
-  cuda.launch(weigh_kernel,
-              dim3(blocks_for(flow.u.width, weigh_width), blocks_for(flow.u.height, weigh_height)),
-              dim3(weigh_threads), 0, planes, flow, smoothness);
-}
-
 // With more warps, a tile's border is a smaller share of it. Where the device has an SM for each tile, smaller
 // tiles end earlier.
 template <class Backend>
@@ -244,7 +163,6 @@ void relax(Backend& cuda, const RefinementPlanes& planes, FlowPlanes flow, int s
             });
 }
 
-PF_STEP(weigh_smoothness<Cuda>);
 PF_STEP(relax<Cuda>);
 
 }  // namespace parafield

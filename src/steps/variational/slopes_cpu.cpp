@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/cpu/backend.hpp"
+#include "steps/variational/color_edges.hpp"
 #include "steps/variational/red_black.hpp"
 
 namespace parafield {
@@ -7,19 +8,21 @@ namespace {
 
 constexpr int sums = 6;  // of edges along x: weight, u, v; then of edges along y
 
-/// Measures the slopes of a row of cells. `scratch`: rows for the sums of columns.
-void measure_row(const RefinementPlanes& planes, FlowPlanes flow, int row, float* scratch) {
+/// Measures the slopes of a row of cells. `scratch`: rows for the sums of columns and the edges.
+void measure_row(const ComparedFrames& frames, const RefinementPlanes& planes, FlowPlanes flow, int row,
+                 float* scratch) {
   const int width = flow.u.width, height = flow.u.height, pitch = refinement_pitch(width);
   float* sum[sums];
   for (int i = 0; i < sums; ++i) sum[i] = scratch + i * pitch;
   for (int i = 0; i < sums; ++i)
     for (int x = 0; x < pitch; ++x) sum[i][x] = 0;
+  float *const along = scratch + sums * pitch, *const down = along + pitch;
   const int first = row * slope_cell, end = smaller(first + slope_cell, height);
   for (int y = first; y < end; ++y) {
     const int below = smaller(y + 1, height - 1);
     const float *const u = flow.u.row(y), *const v = flow.v.row(y), *const u_below = flow.u.row(below),
-                       *const v_below = flow.v.row(below), *const along = planes.edge_x.row(y),
-                       *const down = planes.edge_y.row(y);
+                       *const v_below = flow.v.row(below);
+    weigh_color_edges(frames, y, along, down);
     float *const weight_x = sum[0], *const u_x = sum[1], *const v_x = sum[2], *const weight_y = sum[3],
                  *const u_y = sum[4], *const v_y = sum[5];
 #pragma GCC ivdep
@@ -83,11 +86,12 @@ void relax_row(View<const float> measured, View<float> slopes, const View<float>
 }  // namespace
 
 template <class Backend>
-void find_slopes(Backend& cpu, const RefinementPlanes& planes, FlowPlanes flow) {
+void find_slopes(Backend& cpu, const ComparedFrames& frames, const RefinementPlanes& planes,
+                 FlowPlanes flow) {
   const SlopePlanes slopes = planes.slopes, measured = planes.measured;
   cpu.few_rows(slopes.share[0].height, 1, [=](RowRange rows, void* scratch) {
     for (int row = rows.begin; row < rows.end; ++row)
-      measure_row(planes, flow, row, static_cast<float*>(scratch));
+      measure_row(frames, planes, flow, row, static_cast<float*>(scratch));
   });
   cpu.parts(SlopePlanes::count, [=](int part, void*) {
     for (int sweep = 0; sweep < slope_sweeps; ++sweep)

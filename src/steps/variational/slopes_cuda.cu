@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
-#include "steps/variational/variational.hpp"
+#include "steps/variational/color_edges.cuh"
 
 namespace parafield {
 namespace {
@@ -9,13 +9,14 @@ namespace {
 constexpr int measure_warps = 4;
 
 /// A lane adds up a column of a cell; eight lanes share a cell.
+template <int Channels>
 __global__ void __launch_bounds__(32 * measure_warps)
-    measure_kernel(const __grid_constant__ RefinementPlanes planes, FlowPlanes flow) {
+    measure_kernel(const __grid_constant__ ComparedFrames frames, SlopePlanes measured, FlowPlanes flow) {
   begin_kernel();
   const int x = int(blockIdx.x) * 32 + int(threadIdx.x),
             row = int(blockIdx.y) * measure_warps + int(threadIdx.y);
   const int width = flow.u.width, height = flow.u.height;
-  if (row >= planes.measured.share[0].height) return;  // true for whole warps only
+  if (row >= measured.share[0].height) return;  // true for whole warps only
   const int first = row * slope_cell, end = smaller(first + slope_cell, height);
   SlopeSums sums[2];
   if (x < width) {
@@ -26,7 +27,8 @@ __global__ void __launch_bounds__(32 * measure_warps)
       const int y = smaller(first + i, height - 1), below = smaller(y + 1, height - 1);
       const bool exists = first + i < end;
       const float u_below = flow.u(x, below), v_below = flow.v(x, below);
-      const float along = exists ? planes.edge_x(x, y) : 0.0f, down = exists ? planes.edge_y(x, y) : 0.0f;
+      const ColorEdges edges = color_edges<Channels>(frames, x, y);
+      const float along = exists ? edges.along : 0.0f, down = exists ? edges.down : 0.0f;
       sums[0].add(along, flow.u(right, y) - u, flow.v(right, y) - v);
       sums[1].add(down, u_below - u, v_below - v);
       u = u_below, v = v_below;
@@ -44,9 +46,9 @@ __global__ void __launch_bounds__(32 * measure_warps)
                 v = sum_of_cell(sums[axis].v);
     if (x % slope_cell != 0 || x >= width) continue;
     const int cell = x / slope_cell, pixels = (end - first) * smaller(slope_cell, width - x);
-    planes.measured.slope[2 * axis](cell, row) = slope_of(u, weight, pixels);
-    planes.measured.slope[2 * axis + 1](cell, row) = slope_of(v, weight, pixels);
-    planes.measured.share[axis](cell, row) = weight * reciprocal(float(pixels));
+    measured.slope[2 * axis](cell, row) = slope_of(u, weight, pixels);
+    measured.slope[2 * axis + 1](cell, row) = slope_of(v, weight, pixels);
+    measured.share[axis](cell, row) = weight * reciprocal(float(pixels));
   }
 }
 
@@ -102,10 +104,12 @@ __global__ void __launch_bounds__(side* side / 2)
 }  // namespace
 
 template <class Backend>
-void find_slopes(Backend& cuda, const RefinementPlanes& planes, FlowPlanes flow) {
+void find_slopes(Backend& cuda, const ComparedFrames& frames, const RefinementPlanes& planes,
+                 FlowPlanes flow) {
   const Size cells = size_of_slopes(flow.u.size());
-  cuda.launch(measure_kernel, dim3(blocks_for(flow.u.width, 32), blocks_for(cells.height, measure_warps)),
-              dim3(32, measure_warps), 0, planes, flow);
+  cuda.launch(frames.channels == 1 ? measure_kernel<1> : measure_kernel<3>,
+              dim3(blocks_for(flow.u.width, 32), blocks_for(cells.height, measure_warps)),
+              dim3(32, measure_warps), 0, frames, planes.measured, flow);
   cuda.launch(relax_slopes_kernel,
               dim3(blocks_for(cells.width, tile), blocks_for(cells.height, tile), SlopePlanes::count),
               dim3(side / 2, side), 0, planes.measured, planes.slopes);

@@ -19,11 +19,10 @@ struct ComparedFrames {
   int channels = 1;
 };
 
-/// How well a motion explains a pixel's gradients: f A f + 2 b f + constant, linearized at a flow. After
-/// `weigh_smoothness`, the planes hold what the relaxation needs instead: the inverse of A plus the weights
-/// of the four edges in xx, xy and yy, and the right-hand side in xt and yt. All planes have the same pitch.
-struct DataPlanes {
-  View<float> xx, xy, yy, xt, yt;
+/// Each pixel's equations. All planes have the same pitch.
+struct EquationPlanes {
+  View<float> xx, xy, yy;      ///< inverse of the matrix
+  View<float> side_u, side_v;  ///< right-hand side without the neighbors' flows
 };
 
 /// Slopes of the flow in cells of 8x8 px, px per px: the derivatives of u and v along x, then along y.
@@ -35,8 +34,7 @@ struct SlopePlanes {
 
 /// Data that a refinement reads and overwrites. All planes of the images' size have the same pitch.
 struct RefinementPlanes {
-  View<float> edge_x, edge_y;  ///< 0.05..1: alike colors of a pixel and the next along x or y; 0 at the end
-  DataPlanes data;
+  EquationPlanes equations;
   View<float> weight_x, weight_y;  ///< smoothness between a pixel and the next along x or y; 0 at the end
   SlopePlanes measured, slopes;
   FlowPlanes turns[2];  ///< flow between passes of the relaxation; its result may be turns[1]
@@ -45,8 +43,8 @@ struct RefinementPlanes {
   static RefinementPlanes make(SharedWorkspace& workspace, Size size, FlowPlanes unfiltered) {
     RefinementPlanes planes;
     for (View<float>* plane :
-         {&planes.edge_x, &planes.edge_y, &planes.data.xx, &planes.data.xy, &planes.data.yy, &planes.data.xt,
-          &planes.data.yt, &planes.weight_x, &planes.weight_y})
+         {&planes.equations.xx, &planes.equations.xy, &planes.equations.yy, &planes.equations.side_u,
+          &planes.equations.side_v, &planes.weight_x, &planes.weight_y})
       *plane = workspace.image<float>(size);
     for (SlopePlanes* slopes : {&planes.measured, &planes.slopes})
       for (View<float>& plane : slopes->slope) plane = workspace.image<float>(size_of_slopes(size));
@@ -59,28 +57,22 @@ struct RefinementPlanes {
   /// Lends what a warp does not need after its relaxation.
   void lend_after_relaxation(SharedWorkspace& to) const {
     to.lend(turns[0]);
-    for (const View<float>& plane : {data.xx, data.xy, data.yy, data.xt, data.yt, weight_x, weight_y})
+    for (const View<float>& plane : {equations.xx, equations.xy, equations.yy, equations.side_u,
+                                     equations.side_v, weight_x, weight_y})
       to.lend(plane);
   }
 };
 
-/// Computes the weights of color edges from the first frame.
-template <class Backend>
-void weigh_edges(Backend& backend, const ComparedFrames& frames, View<float> edge_x, View<float> edge_y);
-
-/// Step 1. `back`: flow of the second frame, or empty. With three channels, second derivatives have five taps
-/// and the planes are smoothed.
-template <class Backend>
-void compare_gradients(Backend& backend, const ComparedFrames& frames, FlowPlanes flow, FlowPlanes back,
-                       const DataPlanes& data);
-
 /// Step 2: slopes of the flow, averaged over smooth areas.
 template <class Backend>
-void find_slopes(Backend& backend, const RefinementPlanes& planes, FlowPlanes flow);
+void find_slopes(Backend& backend, const ComparedFrames& frames, const RefinementPlanes& planes,
+                 FlowPlanes flow);
 
-/// Step 3: weights of the edges, and each pixel's equations for the relaxation.
+/// Steps 1 and 3: weights of the edges, and each pixel's equations. `back`: flow of the second frame, or empty.
+/// With three channels, second derivatives have five taps and the data are smoothed.
 template <class Backend>
-void weigh_smoothness(Backend& backend, const RefinementPlanes& planes, FlowPlanes flow, float smoothness);
+void build_equations(Backend& backend, const ComparedFrames& frames, const RefinementPlanes& planes,
+                     FlowPlanes flow, FlowPlanes back, float smoothness);
 
 /// Divides `sweeps` into passes of at most `most` each, and calls pass(from, start, first, count, to) for
 /// each: its first sweep and their number, and the planes that it reads and writes. Only the last pass has a
@@ -130,7 +122,7 @@ inline std::size_t refinement_scratch(int width) {
 
 // Both backends compute these.
 
-/// Weight of the edge between two pixels whose channels differ by at most `difference`.
+/// Weight of the color edge between two pixels whose channels differ by at most `difference`: 0.05..1.
 PF_HD float edge_weight(float difference) {
   constexpr float least = 0.05f, scale = 1.0f / 25;
   const float scaled = smaller(difference, 1e6f) * scale;
@@ -188,7 +180,7 @@ struct GradientSums {
   }
 };
 
-/// Smoothing of the data planes over three pixels.
+/// Smoothing of the data over three pixels.
 PF_HD float smoothed_data(float before, float here, float after) {
   return fma(0.2f, before + after, 0.6f * here);
 }

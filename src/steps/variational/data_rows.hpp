@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT
+#pragma once
 #include "core/cpu/backend.hpp"
 #include "steps/variational/variational.hpp"
 #include "steps/warp/warp_row.hpp"
 
-// Each thread works down its rows and keeps the rows that the stencils still need in rings, so each row is
-// warped and differentiated once and stays in the L2 cache.
+// Step 1 on the CPU. Each thread works down its rows and keeps the rows that the stencils still need in rings,
+// so each row is warped and differentiated once and stays in the L2 cache. In an unnamed namespace, so that
+// each instruction set has its own copy.
 namespace parafield {
 namespace {
 
 constexpr int ring = 8;        // rows: a power of two above the 7 rows of the largest stencil
 constexpr int rings_each = 4;  // of a channel: mean, difference, and the mean's derivatives along x and y
-constexpr int planes = 5;      // xx, xy, yy, xt, yt
+constexpr int planes = 5;      // of the data: xx, xy, yy, xt, yt
 constexpr int ring_rows = ComparedFrames::most * rings_each * ring, smooth_rows = ring_rows + planes * ring,
-              sum_rows = smooth_rows + 7, row_count = sum_rows + 1;
-static_assert(row_count <= other_rows);
+              sum_rows = smooth_rows + 7, data_rows = sum_rows + 1;
 
-/// A thread's part of compare_gradients.
+/// How a thread compares frames, row after row.
 struct Band {
   ComparedFrames frames;
   FlowPlanes flow, back;
-  DataPlanes data;
   float* scratch;
 
   int width() const { return flow.u.width; }
@@ -119,112 +119,69 @@ const float* misses_of(const Band& band, int y) {
   return miss;
 }
 
-/// Computes row y of the data planes.
-void weigh_row(const Band& band, int y, float* const (&out)[planes]) {
+/// Computes row y of the data in the first rows of the sums.
+void weigh_row(const Band& band, int y) {
   const int width = band.width(), channels = band.frames.channels;
   for (int c = 0; c < channels; ++c)
     channels == 1 ? add_channel<false>(band, c, y) : add_channel<true>(band, c, y);
   const float* const miss = misses_of(band, y);
-  const float* sum[7];
+  float* sum[7];
   for (int i = 0; i < 7; ++i) sum[i] = band.sum(i);
 #pragma GCC ivdep
   for (int x = 0; x < width; ++x) {
     const GradientSums sums{sum[0][x], sum[1][x], sum[2][x], sum[3][x], sum[4][x], sum[5][x], sum[6][x]};
     const GradientSums weighted = sums.weighted(channels, miss[x]);
-    out[0][x] = weighted.xx, out[1][x] = weighted.xy, out[2][x] = weighted.yy, out[3][x] = weighted.xt,
-    out[4][x] = weighted.yt;
+    sum[0][x] = weighted.xx, sum[1][x] = weighted.xy, sum[2][x] = weighted.yy, sum[3][x] = weighted.xt,
+    sum[4][x] = weighted.yt;
   }
 }
 
-/// Computes row y of the data planes, smoothed along the row.
+/// Computes row y of the data, smoothed along the row.
 void smooth_row(const Band& band, int y) {
   const int width = band.width();
-  float* raw[planes];
-  for (int i = 0; i < planes; ++i) raw[i] = band.sum(i);
-  weigh_row(band, y, raw);
+  weigh_row(band, y);
   for (int i = 0; i < planes; ++i) {
-    extend(raw[i], width, 1);
-    float* const to = band.smooth(i, y);
+    float *const raw = band.sum(i), *const to = band.smooth(i, y);
+    extend(raw, width, 1);
 #pragma GCC ivdep
-    for (int x = 0; x < width; ++x) to[x] = smoothed_data(raw[i][x - 1], raw[i][x], raw[i][x + 1]);
+    for (int x = 0; x < width; ++x) to[x] = smoothed_data(raw[x - 1], raw[x], raw[x + 1]);
   }
 }
 
-void compare_rows(const Band& band, RowRange rows) {
-  const int width = band.width(), height = band.height(), smooths = band.frames.channels > 1 ? 1 : 0;
-  int compared = rows.first_new(3 + smooths, height), derived = rows.first_new(2 + smooths, height),
-      smoothed = rows.first_new(1, height);
-  for (int y = rows.begin; y < rows.end; ++y) {
-    for (; derived < smaller(y + 3 + smooths, height); ++derived) {
-      for (; compared < smaller(derived + 2, height); ++compared) compare_row(band, compared);
-      derive_row(band, derived);
+/// Computes the data of rows from the first to the last, one after the other.
+class DataRows {
+ public:
+  DataRows(const Band& band, RowRange rows)
+      : band_(band),
+        smooths_(band.frames.channels > 1 ? 1 : 0),
+        compared_(rows.first_new(3 + smooths_, band.height())),
+        derived_(rows.first_new(2 + smooths_, band.height())),
+        smoothed_(rows.first_new(1, band.height())) {}
+
+  /// Computes row y. Its data are in rows 0 to 4 of the band's sums: xx, xy, yy, xt, yt.
+  void compute(int y) {
+    const int width = band_.width(), height = band_.height();
+    for (; derived_ < smaller(y + 3 + smooths_, height); ++derived_) {
+      for (; compared_ < smaller(derived_ + 2, height); ++compared_) compare_row(band_, compared_);
+      derive_row(band_, derived_);
     }
-    float* const out[planes] = {band.data.xx.row(y), band.data.xy.row(y), band.data.yy.row(y),
-                                band.data.xt.row(y), band.data.yt.row(y)};
-    if (!smooths) {
-      weigh_row(band, y, out);
-      continue;
-    }
-    for (; smoothed < smaller(y + 2, height); ++smoothed) smooth_row(band, smoothed);
+    if (smooths_ == 0) return weigh_row(band_, y);
+    for (; smoothed_ < smaller(y + 2, height); ++smoothed_) smooth_row(band_, smoothed_);
     const int above = larger(y - 1, 0), below = smaller(y + 1, height - 1);
     for (int i = 0; i < planes; ++i) {
-      const float *const a = band.smooth(i, above), *const b = band.smooth(i, y),
-                         *const c = band.smooth(i, below);
-      float* const to = out[i];
+      const float *const a = band_.smooth(i, above), *const b = band_.smooth(i, y),
+                         *const c = band_.smooth(i, below);
+      float* const to = band_.sum(i);
 #pragma GCC ivdep
       for (int x = 0; x < width; ++x) to[x] = smoothed_data(a[x], b[x], c[x]);
     }
   }
-}
 
-/// Weights of the edges of row y.
-template <int Channels>
-void weigh_edges_row(const ComparedFrames& frames, int y, float* along, float* down) {
-  const int width = frames.from[0].width, height = frames.from[0].height;
-  const float *here[Channels], *below[Channels];
-  for (int c = 0; c < Channels; ++c)
-    here[c] = frames.from[c].row(y), below[c] = frames.from[c].row(smaller(y + 1, height - 1));
-#pragma GCC ivdep
-  for (int x = 0; x < width - 1; ++x) {
-    float difference = 0;
-    PF_UNROLL
-    for (int c = 0; c < Channels; ++c)
-      difference = larger(magnitude(here[c][x + 1] - here[c][x]), difference);
-    along[x] = edge_weight(difference);
-  }
-  along[width - 1] = 0;
-  const bool last = y == height - 1;
-#pragma GCC ivdep
-  for (int x = 0; x < width; ++x) {
-    float difference = 0;
-    PF_UNROLL
-    for (int c = 0; c < Channels; ++c) difference = larger(magnitude(below[c][x] - here[c][x]), difference);
-    const float weight = edge_weight(difference);
-    down[x] = last ? 0.0f : weight;
-  }
-}
+ private:
+  const Band band_;
+  const int smooths_;
+  int compared_, derived_, smoothed_;  // the next rows
+};
 
 }  // namespace
-
-template <class Backend>
-void weigh_edges(Backend& cpu, const ComparedFrames& frames, View<float> edge_x, View<float> edge_y) {
-  cpu.rows(edge_x.height, [=](int y) {
-    if (frames.channels == 1)
-      weigh_edges_row<1>(frames, y, edge_x.row(y), edge_y.row(y));
-    else
-      weigh_edges_row<3>(frames, y, edge_x.row(y), edge_y.row(y));
-  });
-}
-
-template <class Backend>
-void compare_gradients(Backend& cpu, const ComparedFrames& frames, FlowPlanes flow, FlowPlanes back,
-                       const DataPlanes& data) {
-  cpu.few_rows(flow.u.height, [=](RowRange rows, void* scratch) {
-    compare_rows(Band{frames, flow, back, data, static_cast<float*>(scratch)}, rows);
-  });
-}
-
-PF_STEP(weigh_edges<Cpu>);
-PF_STEP(compare_gradients<Cpu>);
-
 }  // namespace parafield
