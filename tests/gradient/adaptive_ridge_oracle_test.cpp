@@ -79,7 +79,7 @@ TEST_P(AdaptiveRidgeOracleTest, AgreesWithASpacing) {
         // A window of one or two pixels hardly determines the flow.
         expect_ridge_agreement(frames_of_motion(size, 2, 0.6f, -0.4f, seed++, noise), method, device(),
                                size.width < 9 ? after_all : after_one_iteration);
-        method = {.spacing = 2, .iterations = 2, .rounds = 2, .window = window};
+        method = {.spacing = 2, .iterations = 2, .finest_iterations = 2, .rounds = 2, .window = window};
         expect_ridge_agreement(frames_of_motion(size, 2, 0.6f, -0.4f, seed++, noise), method, device(),
                                after_all);
       }
@@ -140,6 +140,7 @@ TEST_P(AdaptiveRidgeOracleTest, AgreesWithOtherParameters) {
                                .levels = integer(0, 3),
                                .spacing = frames == 2 ? integer(1, 2) : 1,
                                .iterations = integer(1, 4),
+                               .finest_iterations = integer(0, 4),
                                .rounds = integer(1, 4),
                                .window = uniform(0.5, 2),
                                .prefilter = uniform(0, 0.25),
@@ -180,6 +181,7 @@ TEST_P(AdaptiveRidgeOracleTest, AgreesFromAStart) {
       const AdaptiveRidge method{.levels = levels,
                                  .spacing = spacing,
                                  .iterations = 2,
+                                 .finest_iterations = 2,
                                  .matches = UseOfMatches::never,
                                  .refinement = {.refine = 0}};
       const auto images = frames_of_motion(size, 2, 2.4f, -1.3f, 23, 3);

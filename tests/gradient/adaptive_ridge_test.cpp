@@ -129,7 +129,7 @@ TEST_P(AdaptiveRidgeTest, AStartHelpsWithASpacing) {
   for (int y = 0; y < size.height; ++y)
     for (int x = 0; x < size.width; ++x) start.u(x, y) = 8.5, start.v(x, y) = 4.5;
   AdaptiveRidge method = preset<AdaptiveRidge>("fastest");
-  method.levels = 1, method.iterations = 3;
+  method.levels = 1, method.finest_iterations = 3;
   FlowEstimator estimator(method, size, {.device = device()});
   const double without = mean_error(estimator(frames[0], frames[1]), 16, constant(9, 4));
   const double with = mean_error(estimator({.frames = frames, .start = start}), 16, constant(9, 4));

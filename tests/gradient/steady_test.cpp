@@ -38,6 +38,7 @@ struct Rendered {
     return estimate_flow(std::vector<Frame>(all.begin() + first, all.begin() + first + count),
                          AdaptiveRidge{.frames = count,
                                        .iterations = 3,
+                                       .finest_iterations = 3,
                                        .rounds = 3,
                                        .matches = UseOfMatches::never,
                                        .refinement = {.refine = 0}},

@@ -35,9 +35,6 @@ struct RelaxBand {
   int top;  ///< first row that is copied
   float* scratch;
 
-  static constexpr int ring = 16;  // rows of equations: more than the sweeps use at a time
-  static_assert(ring > 2 * sweeps_at_once);
-
   int width() const { return from.u.width; }
   int height() const { return from.u.height; }
   /// Number of blocks for the even or odd columns of a row.
@@ -52,7 +49,7 @@ struct RelaxBand {
   float* v(int y, int odd) const { return columns(2 * (y - top) + 2, odd); }
   EquationBlock* equations(int y, int odd) const {
     float* const first = scratch + (2 * relaxed_rows_around + 1) * relaxed_pitch(width());
-    return reinterpret_cast<EquationBlock*>(first) + (2 * (y % ring) + odd) * blocks();
+    return reinterpret_cast<EquationBlock*>(first) + (2 * (y % equation_rows) + odd) * blocks();
   }
 
   void copy(int y) const {

@@ -100,7 +100,10 @@ constexpr int refinement_margin = 16;
 PF_HD constexpr int refinement_pitch(int width) { return (width + 2 * refinement_margin + 15) / 16 * 16; }
 /// A thread relaxes bands of at most this many rows, a few sweeps at a time. Each sweep needs two more rows
 /// on both sides.
-constexpr int relaxed_rows = 128, sweeps_at_once = 5;
+constexpr int relaxed_rows = 128, sweeps_at_once = 8;
+/// Rows of equations that a thread keeps: more than the sweeps use at a time.
+constexpr int equation_rows = 32;
+static_assert(equation_rows > 2 * sweeps_at_once);
 /// While a thread relaxes, the even and odd columns of a row are apart, in blocks of pixels with some values
 /// each.
 constexpr int relaxed_block = 16, relaxed_fields = 9;
@@ -112,7 +115,6 @@ PF_HD constexpr int relaxed_pitch(int width) { return 2 * relaxed_block * relaxe
 constexpr int other_rows = 160;  ///< rows of scratch memory that the other steps may use
 /// Bytes of scratch memory that each CPU thread needs.
 inline std::size_t refinement_scratch(int width) {
-  constexpr int equation_rows = 16;
   const std::size_t relaxed = std::size_t(2 * relaxed_rows_around + 1) * std::size_t(relaxed_pitch(width)) +
                               std::size_t(2 * equation_rows * relaxed_fields * relaxed_block) *
                                   std::size_t(relaxed_blocks(width)),
