@@ -31,24 +31,27 @@ struct SeedOfGroup {
   }
 };
 
-/// Threads per block on the coarsest level: small blocks spread over more SMs.
-constexpr int start_threads = 64;
+/// Warps that share the random starts of a seed.
+constexpr int start_warps = 8;
 
 /// Index of the eight lanes' seed.
 __device__ int group_of_lanes() { return (int(blockIdx.x) * block_threads + int(threadIdx.x)) / patch_lanes; }
 
-__global__ void __launch_bounds__(start_threads)
+/// A block finds the best of a seed's random starts.
+__global__ void __launch_bounds__(warp * start_warps)
     start_matches_kernel(const __grid_constant__ MatchLevel level, int starts) {
   begin_kernel();
-  const int way = int(blockIdx.y), lane = int(threadIdx.x) % warp;
+  __shared__ int least_of[start_warps];
+  __shared__ SeedMatch found[start_warps];
+  const int way = int(blockIdx.y), thread = int(threadIdx.x), lane = thread % warp;
   const SeedGrid grid = level.grid;
-  const SeedOfGroup seed(grid, int(blockIdx.x) * start_threads / warp + int(threadIdx.x) / warp);
+  const SeedOfGroup seed(grid, int(blockIdx.x));
   const Descriptors from = level.frames[way], to = level.frames[1 - way];
   const PatchPart part = PatchParts(from, lane % patch_lanes).at(patch_place(grid, from, seed.x, seed.y));
   const PatchParts parts(to, lane % patch_lanes);
   SeedMatch best{0, 0, cost_of(part, grid, to, parts, seed.x, seed.y)};
   int number = 0;  // of the best start; 0 means the same position
-  for (int first = 0; first < starts; first += warp) {
+  for (int first = thread - lane; first < starts; first += warp * start_warps) {
     const int k = first + lane;
     const SeedMatch flow = random_start(grid, seed.number, seed.x, seed.y, k);
     const int cost = cost_of_each<patch_lanes>(
@@ -59,14 +62,18 @@ __global__ void __launch_bounds__(start_threads)
   }
   constexpr int numbers = 1024;
   static_assert(most_starts < numbers && outside_cost < (1 << 21));
-  int least = best.cost * numbers + number;
+  const int own = best.cost * numbers + number;
+  int least = own;
   PF_UNROLL
   for (int step = 1; step < warp; step *= 2) least = smaller(least, __shfl_xor_sync(whole_warp, least, step));
-  const int winner = least % numbers == 0 ? 0 : (least % numbers - 1) % warp;
-  const int u = __shfl_sync(whole_warp, best.u, winner), v = __shfl_sync(whole_warp, best.v, winner);
-  if (lane != 0 || !seed.exists) return;
-  const bool same_place = least % numbers == 0;
-  level.matches[way][seed.number] = {same_place ? 0 : u, same_place ? 0 : v, least / numbers};
+  if (lane + 1 == __ffs(int(__ballot_sync(whole_warp, least == own))))
+    least_of[thread / warp] = least, found[thread / warp] = best;
+  __syncthreads();
+  if (thread != 0) return;
+  int winner = 0;
+  for (int i = 1; i < start_warps; ++i)
+    if (least_of[i] < least_of[winner]) winner = i;
+  level.matches[way][seed.number] = found[winner];
 }
 
 /// Matches of the previous iteration.
@@ -232,8 +239,8 @@ template <class Backend>
 void search_level(Backend& cuda, const LevelSearch& search) {
   const SeedGrid& grid = search.level.grid;
   if (search.is_coarsest)
-    cuda.launch(start_matches_kernel, dim3(blocks_for(grid.count(), start_threads / warp), 2),
-                dim3(start_threads), 0, search.level, random_starts(grid));
+    cuda.launch(start_matches_kernel, dim3(unsigned(grid.count()), 2), dim3(warp * start_warps), 0, search.level,
+                random_starts(grid));
   if (search.is_coarsest && grid.count() <= few_seeds) {
     cuda.launch(improve_few_kernel, dim3(2), dim3(blocks_for(grid.count(), warp / patch_lanes) * warp), 0,
                 search);

@@ -3,6 +3,10 @@
 #include "steps/variational/color_edges.cuh"
 #include "steps/variational/data_tile.cuh"
 
+// One launch, with one tile per block. Lower bound for luma: for each pixel, 16 bytes are read (two frames, u, v)
+// and 28 written, which takes an H100 (3.0 TB/s) 4.5 us at 640x480. The 810 instructions per pixel, including
+// the halo, take 7.4 us if each scheduler issues one per cycle (1.98 GHz). The rest of the time, tiles wait for
+// the flow and then for the second frame.
 namespace parafield {
 namespace {
 
@@ -68,15 +72,16 @@ __device__ void weigh_tile(const ComparedFrames& frames, const TileSlopes& slope
               below = smaller(y + 1, bottom);
     const float u = flow.u(x, y), v = flow.v(x, y), u_right = flow.u(right, y), v_right = flow.v(right, y),
                 u_below = flow.u(x, below), v_below = flow.v(x, below);
-    const ColorEdges edges = color_edges<Channels>(frames, x, y);
+    ColorEdges edges[1];
+    color_edges<Channels>(frames, x, y, edges);
     const BetweenCells at = between_cells(2 * x, cells), past = between_cells(2 * x + 1, cells);
     const float along_u = slopes.at(0, row, past), along_v = slopes.at(1, row, past),
                 down_u = slopes.at(2, row, at), down_v = slopes.at(3, row, at);
     float apart = x < right_most ? squares(u_right - u - along_u, v_right - v - along_v) : 0.0f;
     if (y < bottom) apart += squares(u_below - u - down_u, v_below - v - down_v);
     const float weight = smoothness_weight(smoothness, apart);
-    along.set(column, row, is_inside ? edges.along * weight : 0.0f, along_u, along_v);
-    down.set(column, row, is_inside ? edges.down * weight : 0.0f, down_u, down_v);
+    along.set(column, row, is_inside ? edges[0].along * weight : 0.0f, along_u, along_v);
+    down.set(column, row, is_inside ? edges[0].down * weight : 0.0f, down_u, down_v);
   }
 }
 

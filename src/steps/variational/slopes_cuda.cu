@@ -20,18 +20,22 @@ __global__ void __launch_bounds__(32 * measure_warps)
   const int first = row * slope_cell, end = smaller(first + slope_cell, height);
   SlopeSums sums[2];
   if (x < width) {
+    // All loads come before the first use, because each of them takes long.
     const int right = smaller(x + 1, width - 1);
-    float u = flow.u(x, first), v = flow.v(x, first);
+    float u[slope_cell + 1], v[slope_cell + 1], u_right[slope_cell], v_right[slope_cell];
+    ColorEdges edges[slope_cell];
+    PF_UNROLL
+    for (int i = 0; i <= slope_cell; ++i) {
+      const int y = smaller(first + i, height - 1);
+      u[i] = flow.u(x, y), v[i] = flow.v(x, y);
+      if (i < slope_cell) u_right[i] = flow.u(right, y), v_right[i] = flow.v(right, y);
+    }
+    color_edges<Channels>(frames, x, first, edges);
     PF_UNROLL
     for (int i = 0; i < slope_cell; ++i) {
-      const int y = smaller(first + i, height - 1), below = smaller(y + 1, height - 1);
       const bool exists = first + i < end;
-      const float u_below = flow.u(x, below), v_below = flow.v(x, below);
-      const ColorEdges edges = color_edges<Channels>(frames, x, y);
-      const float along = exists ? edges.along : 0.0f, down = exists ? edges.down : 0.0f;
-      sums[0].add(along, flow.u(right, y) - u, flow.v(right, y) - v);
-      sums[1].add(down, u_below - u, v_below - v);
-      u = u_below, v = v_below;
+      sums[0].add(exists ? edges[i].along : 0.0f, u_right[i] - u[i], v_right[i] - v[i]);
+      sums[1].add(exists ? edges[i].down : 0.0f, u[i + 1] - u[i], v[i + 1] - v[i]);
     }
   }
   const auto sum_of_cell = [](float column) {  // as sum_of_columns
