@@ -80,7 +80,8 @@ void build_equations(Backend& backend, const ComparedFrames& frames, const Refin
 template <class Pass>
 void each_pass(const RefinementPlanes& planes, FlowPlanes flow, int sweeps, int most, FlowPlanes result,
                Pass pass) {
-  const int count = larger(2, (sweeps + most - 1) / most);
+  const int least = result.u.data == flow.u.data ? 2 : 1;  // a pass cannot overwrite what it reads
+  const int count = larger(least, (sweeps + most - 1) / most);
   FlowPlanes from = flow;
   for (int i = 0, first = 0; i < count; ++i) {
     const int next = sweeps * (i + 1) / count;

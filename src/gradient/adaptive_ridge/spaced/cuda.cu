@@ -168,7 +168,7 @@ struct GridTile {
 };
 
 template <class Tile>
-__global__ void __launch_bounds__(Tile::threads, 3)
+__global__ void __launch_bounds__(Tile::threads, 2)
     spaced_tensors_kernel(View<const float> frame, View<const float> next, View<const float> luma,
                           StartingFlow start, const __grid_constant__ TensorWeights weights,
                           const __grid_constant__ TensorOutput out) {
