@@ -36,8 +36,8 @@ struct DataTile {
 
   int right, bottom;  ///< the image's last column and row
 
-  /// Calls f(x, y) for the pixels of the image within `Reach` of the tile. A thread gets the same pixels in
-  /// each call.
+  /// Calls f(i, x, y) for the pixels of the image within `Reach` of the tile. A thread gets the same pixels,
+  /// with the same i, in each call.
   template <int Reach, class F>
   __device__ void each(F f) {
     constexpr int columns = data_width + 2 * Reach, rows = data_height + 2 * Reach;
