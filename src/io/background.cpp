@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A learned background: lines of text, an empty line, and the method's state. The lines are
-//   parafield background 2
+//   parafield background 3
 //   method icm-background
 //   size 320x240
 //   range 0 0
@@ -16,7 +16,7 @@ namespace parafield {
 namespace {
 
 constexpr std::string_view title = "parafield background ";
-constexpr int version = 2;
+constexpr int version = 3;
 constexpr int longest_side = 500000;
 
 /// FNV-1a, 64 bits.
@@ -72,7 +72,8 @@ LearnedBackground decode(io::ByteSpan bytes) {
   if (!text.starts_with(title)) io::fail_format("it is not a background that parafield has learned");
   Header header(text);
   if (const std::string_view number = header.after(title); number != std::to_string(version))
-    io::fail_format("its version is ", detail::quoted(number), "; this program reads version ", version);
+    io::fail_format("its version is ", detail::quoted(number), "; this program reads version ", version,
+                    ": learn it again");
   LearnedBackground background;
   background.method = header.after("method ");
   const auto [width, height] = header.two<int>("size ", 'x');

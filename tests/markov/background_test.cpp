@@ -3,6 +3,7 @@
 #include "oracle/background.hpp"
 
 #include <cmath>
+#include <random>
 
 #include "io/folder.hpp"
 #include "markov/background/state.hpp"
@@ -134,6 +135,27 @@ TEST_P(BackgroundOn, LightThatChangesInAPartOfTheSceneDoesNotMove) {
         }
       }
     }
+}
+
+TEST_P(BackgroundOn, StrongNoiseDoesNotMoveAndHidesNoObject) {
+  const Size size{160, 120};
+  MotionDetector found = detector(size);
+  std::mt19937 random(1);
+  for (int t = 0; t < 80; ++t) {
+    const bool thing = t >= 60;
+    const MotionMask* mask = found.push(frame(size, [&](int x, int y) {
+      double noise = 0;  // standard deviation 10
+      for (int i = 0; i < 12; ++i) noise += 10 * (double(random() % 1024) / 1024 - 0.5);
+      const bool inside = thing && x >= 60 && x < 100 && y >= 40 && y < 80;
+      return std::clamp((inside ? 200 : 60 + (x * 7 + y * 5) % 64) + noise, 0.0, 254.0);
+    }));
+    if (!mask) continue;
+    if (!thing) {
+      EXPECT_LT(moving_pixels(*mask), 160 * 120 / 50) << t;
+    } else {
+      EXPECT_NEAR(moving_pixels(*mask), 1600, 160) << t;
+    }
+  }
 }
 
 TEST_P(BackgroundOn, AnotherViewIsLearnedInAFewFrames) {

@@ -161,7 +161,7 @@ constexpr std::array<std::string_view, 2> names_of(Shadows) { return {"keep", "d
 /// at most 3 mean. d is the third smallest distance between the pixel and 16 samples of its background, after
 /// the frame has been moved back by the camera's shift and its brightness has been equalized. The spread is
 /// twice the pixel's usual d. Where the background flickers, as leaves do, d is the smallest one from the
-/// samples of nine pixels, y is at most its mean over 5x5 pixels, and moving costs up to 4 more. In color,
+/// samples of nine pixels, y is at most its mean over 5x5 pixels, and moving costs up to 5.5 more. In color,
 /// shadows reduce d.
 ///
 /// Static pixels that are close to their samples renew them at random, their own and their neighbors' (ViBe:
@@ -174,7 +174,7 @@ struct BackgroundEnergy {
   PF_PARAMETER(float, mean, 3.33f, range(0, 85), "Expected difference of moving pixels, in spreads.");
   PF_PARAMETER(float, sigma, 2, range(0.01, 1000), "Standard deviation of the differences, in spreads.");
   PF_PARAMETER(float, beta, 1.2f, range(0, 1000), "Weight of the eight neighbors.");
-  PF_PARAMETER(float, temporal, 1, range(0, 1000), "Weight of the last mask, 0 = unused.");
+  PF_PARAMETER(float, temporal, 0.7f, range(0, 1000), "Weight of the last mask, 0 = unused.");
   PF_PARAMETER(float, least_spread, 3, range(0.5, 15), "Least spread of a pixel's luma, 0 to 255.");
   PF_PARAMETER(
       int, renewal, 8, range(1, 1000),

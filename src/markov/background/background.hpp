@@ -17,7 +17,7 @@ namespace parafield {
 
 constexpr int sample_count = 16;
 constexpr int spread_unit = 16;    // spreads are bytes in units of 1/16
-constexpr int most_spread = 160;   // larger only if `least_spread` is
+constexpr int most_spread = 160;   // larger only if the least spread is
 constexpr int most_support = 255;  // with this support, a background changes only after `absorb` frames
 constexpr int vote_unit = 16;      // votes are in units of 1/16 luma
 
@@ -27,8 +27,14 @@ constexpr int most_luma = 254, no_luma = 255;  // no_luma: the pixel is not fini
 // A pixel's flicker is a byte that grows when the pixel leaves its samples or returns to them.
 constexpr int dynamic_flicker = 128;  // from here on the pixel is dynamic: leaves, water
 
+// Bits of BackgroundRow::apart.
+constexpr int is_apart = 1;   // the distance seems to be motion
+constexpr int in_shadow = 2;  // a shadow explains this distance
+constexpr int has_left = 4;   // so does the distance from the pixel's own samples, and it is more than noise
+constexpr int is_leaf = 8;    // it has left them, but is close to the samples of a pixel around it
+
 // Bits of BackgroundRow::before.
-constexpr int was_apart = 1, was_moving = 2;
+constexpr int had_left = 1, was_moving = 2, was_leaf = 4;
 
 /// A row of a background: a row of bytes for each plane, one after the other, and rows of 16-bit numbers. The
 /// planes of colors are the last ones, and missing without colors.
@@ -47,7 +53,7 @@ struct BackgroundRow {
   /// Frames in which the pixel was background, up to most_support.
   PF_HD std::uint8_t* support() const { return plane(2); }
   PF_HD std::uint8_t* flicker() const { return plane(3); }
-  /// Whether the pixel was apart from its samples in the last frame, and whether it moved.
+  /// What holds for the last frame: had_left, was_moving, was_leaf.
   PF_HD std::uint8_t* before() const { return plane(4); }
   PF_HD std::uint8_t* sample(int k) const { return plane(5 + k); }
 
@@ -56,7 +62,7 @@ struct BackgroundRow {
   PF_HD std::uint8_t* luma() const { return plane(5 + sample_count); }
   /// Distance from the samples: the third smallest, so that a few wrong samples cannot hide a change.
   PF_HD std::uint8_t* distance() const { return plane(6 + sample_count); }
-  /// 1 if this distance seems to be motion, otherwise 0; 2 is added where a shadow explains it.
+  /// What the distances mean: is_apart, in_shadow, has_left, is_leaf.
   PF_HD std::uint8_t* apart() const { return plane(7 + sample_count); }
   /// Distance in spreads, without shadows, as difference_byte stores it.
   PF_HD std::uint8_t* difference() const { return plane(8 + sample_count); }
@@ -105,7 +111,7 @@ struct Background {
   View<int> tile_votes;       // of the choice between two gains
   View<std::uint8_t> tiles;   // TileGain
   bool colors = false;        // there are planes for colors
-  int least_spread = 48;      // in units of 1/16
+  int least_spread = 48;      // in units of 1/16; noise raises it, see least_spread_of
   int renewal = 8;            // mean number of frames between renewals of a pixel's samples
   int absorb = 6000;          // frames after which a stationary object becomes background
   bool frozen = false;        // learns nothing
@@ -132,8 +138,26 @@ enum Number {
   is_colored,     // colors are compared
   has_mask,       // BackgroundRow::before has the labels of a frame before the newest one
   had_frame,      // it will have them
+  noise,          // of the frame, in units of 1/16 luma: see light.hpp
   number_count
 };
+
+/// Least spread of a pixel in the newest frame: noise within it is not motion.
+PF_HD int least_spread_of(const Background& background) {
+  constexpr int noise_spread = 2;  // in units of the noise
+  return larger(background.least_spread, noise_spread * background.number(noise));
+}
+/// Least distance at which a pixel has left its samples: noise below it is not flicker. Leaves usually move it
+/// farther than `most_departure` lumas.
+PF_HD int least_departure(const Background& background) {
+  constexpr int noise_departure = 12, most_departure = 12;  // in units of the noise; in lumas
+  const int sixteenths = noise_departure * background.number(noise);
+  return smaller((sixteenths + spread_unit - 1) / spread_unit, most_departure);
+}
+/// A spread that is larger than the least one by `more`, if most_spread allows it.
+PF_HD int spread_above(int least, int more) { return larger(least, smaller(least + more, most_spread)); }
+
+constexpr int first_spread = 24;  // how much larger a spread is at first than the least one
 
 /// A frame's planes of bytes. Without colors, only the luma has memory.
 struct FrameBytes {
@@ -203,7 +227,7 @@ PF_HD bool begin_pixel(const Background& background, const SeenFrame& frame, int
     row.red_sample(k)[x] = std::uint8_t(chroma_byte(frame.red(from.x, from.y), luma));
   }
   const int luma = frame.luma(x, y);
-  row.spread()[x] = std::uint8_t(larger(background.least_spread, 6 * spread_unit));
+  row.spread()[x] = std::uint8_t(spread_above(background.least_spread, first_spread));
   row.candidate()[x] = row.support()[x] = row.flicker()[x] = row.before()[x] = 0;
   row.run()[x] = 0;
   row.vote()[x] = 0;

@@ -7,6 +7,29 @@
 namespace parafield {
 namespace {
 
+/// Four pixels of a frame's row, the last one repeated beyond its end. They are loaded as words if the row
+/// begins at a multiple of a word.
+template <class Sample, int Channels>
+struct FourPixels {
+  static constexpr int count = pixels_of_thread * Channels;
+  static constexpr int word_count = count * int(sizeof(Sample)) / 4;
+  Sample samples[count];
+
+  __device__ FourPixels(const Sample* row, int x, int width) {
+    const Sample* const from = row + x * Channels;
+    if (x + pixels_of_thread <= width && reinterpret_cast<std::uintptr_t>(from) % 4 == 0) {
+      std::uint32_t words[word_count];
+      PF_UNROLL
+      for (int i = 0; i < word_count; ++i) words[i] = reinterpret_cast<const std::uint32_t*>(from)[i];
+      __builtin_memcpy(samples, words, sizeof(words));
+    } else {
+      PF_UNROLL
+      for (int i = 0; i < count; ++i)
+        samples[i] = row[smaller(x + i / Channels, width - 1) * Channels + i % Channels];
+    }
+  }
+};
+
 /// blockIdx.z: index of the frame.
 __global__ void frame_bytes_kernel(Frame frame0, Frame frame1, FrameBytes bytes0, FrameBytes bytes1) {
   begin_kernel();
@@ -15,16 +38,16 @@ __global__ void frame_bytes_kernel(Frame frame0, Frame frame1, FrameBytes bytes0
   const int x = pixels_of_thread * own_x(), y = own_y();
   if (x >= to.luma.width || y >= to.luma.height) return;
   with_format(frame, [&]<class Sample, int Channels, int Red>(Scale scale) {
-    const Sample* const row = row_of<Sample>(frame, y);
+    const FourPixels<Sample, Channels> pixels(row_of<Sample>(frame, y), x, to.luma.width);
     const auto store = [&](View<std::uint8_t> plane, auto value_of) {
       std::uint32_t word = 0;
-      each_pixel([&](int i) { put_byte(word, i, luma_byte(value_of(smaller(x + i, plane.width - 1)))); });
+      each_pixel([&](int i) { put_byte(word, i, luma_byte(value_of(i))); });
       word_at(plane.row(y) + x) = word;
     };
-    store(to.luma, [=](int at) { return luma_of(row, at, Channels, Red, scale); });
+    store(to.luma, [&](int i) { return luma_of(pixels.samples, i, Channels, Red, scale); });
     if (!to.blue.data) return;
-    store(to.blue, [=](int at) { return channel_of(row, at, 2, Channels, Red, scale); });
-    store(to.red, [=](int at) { return channel_of(row, at, 0, Channels, Red, scale); });
+    store(to.blue, [&](int i) { return channel_of(pixels.samples, i, 2, Channels, Red, scale); });
+    store(to.red, [&](int i) { return channel_of(pixels.samples, i, 0, Channels, Red, scale); });
   });
 }
 

@@ -6,7 +6,8 @@
 /// wrong samples cannot hide a change. The distance of a color is the difference of lumas, or 1.5 times the
 /// larger difference of the two chromas, whichever is larger. In another light, chromas count a third of
 /// that. Leaves move: a dynamic pixel is compared with the samples of 3x3 pixels, 2 px apart, and takes the
-/// smallest of the nine distances. Chromas count more there, because leaves keep their color.
+/// smallest of the nine distances. Chromas count more there, because leaves keep their color. The same
+/// comparison tells of a pixel that has just left its own samples whether leaves explain it (is_leaf).
 namespace parafield {
 
 /// Data costs from distances. A difference is a distance divided by the spread, limited to 3 * `mean` and

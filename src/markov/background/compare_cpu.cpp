@@ -73,19 +73,24 @@ inline void find_third(const BackgroundRow& row, int x0, int from, int to, const
   }
 }
 
-/// The smallest of the distances from the samples of 3x3 pixels.
+/// The smallest of the distances from the samples of 3x3 pixels, for the vectors of a chunk that have a pixel
+/// for which `wanted` is not 0, and 255 for others.
 template <int Weight>
 inline void find_leaf_distances(const Background& background, int x0, int y, int count, const Colors& seen,
-                                std::uint8_t* distance) {
+                                const std::uint8_t* wanted, std::uint8_t* distance) {
   for (int i = 0; i < count; ++i) distance[i] = 255;
-  for (int dy = -leaf_step; dy <= leaf_step; dy += leaf_step)
-    for (int dx = -leaf_step; dx <= leaf_step; dx += leaf_step) {
-      if (y + dy < 0 || y + dy >= background.size.height) continue;
-      const int from = larger(-(x0 + dx), 0), to = smaller(background.size.width - (x0 + dx), count);
-      std::uint8_t third[background_chunk];
-      find_third<Weight>(background.row(y + dy), x0 + dx, from, to, seen, third);
-      for (int i = from; i < to; ++i) distance[i] = third[i] < distance[i] ? third[i] : distance[i];
-    }
+  for (int at = 0; at < count; at += byte_lanes) {
+    const int end = smaller(at + byte_lanes, count);
+    if (!any_from(wanted + at, end - at, 1)) continue;
+    for (int dy = -leaf_step; dy <= leaf_step; dy += leaf_step)
+      for (int dx = -leaf_step; dx <= leaf_step; dx += leaf_step) {
+        if (y + dy < 0 || y + dy >= background.size.height) continue;
+        const int from = larger(-(x0 + dx), at), to = smaller(background.size.width - (x0 + dx), end);
+        std::uint8_t third[background_chunk];
+        find_third<Weight>(background.row(y + dy), x0 + dx, from, to, seen, third);
+        for (int i = from; i < to; ++i) distance[i] = third[i] < distance[i] ? third[i] : distance[i];
+      }
+  }
 }
 
 /// A chunk of a frame's plane, moved by the camera's shift.
@@ -103,7 +108,10 @@ void compare_background(Backend& cpu, const SeenFrame& frame, const Background& 
   const Shift shift = shift_of(background);
   const Gains gains = gains_of(background);
   const bool colors = background.colors && background.number(is_colored), other_light = is_other_light(gains);
+  const auto least = std::uint8_t(least_spread_of(background)),
+             departure = std::uint8_t(least_departure(background));
   const bool same_light = gains.second <= 0 && gains.first == 1;
+  static_assert(has_left == had_left << 2 && is_leaf == was_leaf << 1);
   int least_apart = 0;  // least difference that seems to be motion
   while (least_apart <= top_difference && !byte_seems_moving(model, least_apart)) ++least_apart;
   cpu.rows(background.size.height, [=](int y) {
@@ -143,19 +151,44 @@ void compare_background(Backend& cpu, const SeenFrame& frame, const Background& 
       with_one_of<0, 1, 3>(colors ? chroma_weight(false, other_light) : 0,
                            [&]<int Weight>() { find_third<Weight>(row, x0, 0, count, lit, distance); });
       const std::uint8_t* const flicker = row.flicker() + x0;
-      if (any_from(flicker, count, dynamic_flicker)) {
-        std::uint8_t leaves[background_chunk];
-        with_one_of<0, 3, 10>(colors ? chroma_weight(true, other_light) : 0, [&]<int Weight>() {
-          find_leaf_distances<Weight>(background, x0, y, count, lit, leaves);
-        });
-        for (int i = 0; i < count; ++i) distance[i] = flicker[i] >= dynamic_flicker ? leaves[i] : distance[i];
+      std::uint8_t spread[background_chunk], difference[background_chunk];
+      store_chunk(spread, row.spread() + x0, count);
+      for (int i = 0; i < count; ++i) spread[i] = spread[i] > least ? spread[i] : least;
+      const auto find_differences = [&](const std::uint8_t* distances) {
+        for (int i = 0; i < count; ++i)
+          difference[i] = std::uint8_t(difference_byte(distances[i], factor_of(own, spread[i])));
+        for (int i = 0; i < count; ++i) difference[i] = lit.luma[i] == no_luma ? 0 : difference[i];
+      };
+      find_differences(distance);
+      for (int i = 0; i < count; ++i) {
+        const std::uint8_t bits = distance[i] >= departure ? is_apart | has_left : is_apart;
+        apart[i] = difference[i] >= least_apart ? bits : std::uint8_t(0);
       }
-      const std::uint8_t* const spread = row.spread() + x0;
-      std::uint8_t difference[background_chunk];
-      for (int i = 0; i < count; ++i)
-        difference[i] = std::uint8_t(difference_byte(distance[i], factor_of(own, spread[i])));
-      for (int i = 0; i < count; ++i) difference[i] = lit.luma[i] == no_luma ? 0 : difference[i];
-      for (int i = 0; i < count; ++i) apart[i] = difference[i] >= least_apart;
+      const std::uint8_t* const before = row.before() + x0;
+      std::uint8_t wanted[background_chunk];
+      for (int i = 0; i < count; ++i) {
+        const std::uint8_t left = apart[i] & has_left, had = std::uint8_t(before[i] << 2),
+                           leaf = std::uint8_t(before[i] << 1);  // of the frame before
+        wanted[i] = flicker[i] >= dynamic_flicker ? std::uint8_t(1) : std::uint8_t(left & ~had);
+        apart[i] |= left ? std::uint8_t(leaf & is_leaf) : std::uint8_t(0);
+      }
+      if (any_from(wanted, count, 1)) {
+        std::uint8_t leaves[background_chunk], own_difference[background_chunk];
+        with_one_of<0, 3, 10>(colors ? chroma_weight(true, other_light) : 0, [&]<int Weight>() {
+          find_leaf_distances<Weight>(background, x0, y, count, lit, wanted, leaves);
+        });
+        store_chunk(own_difference, difference, count);
+        find_differences(leaves);
+        for (int i = 0; i < count; ++i) {
+          const bool dynamic = flicker[i] >= dynamic_flicker, far = difference[i] >= least_apart;
+          const std::uint8_t left = apart[i] & has_left, starts = left && !(before[i] & had_left),
+                             leaf = starts ? (far ? 0 : is_leaf) : apart[i] & is_leaf,
+                             still_apart = dynamic ? far : apart[i] & is_apart;
+          apart[i] = std::uint8_t(left | leaf | still_apart);
+          distance[i] = dynamic ? leaves[i] : distance[i];
+          difference[i] = dynamic ? difference[i] : own_difference[i];
+        }
+      }
       store_chunk(row.distance() + x0, distance, count);
       store_chunk(row.difference() + x0, difference, count);
       store_chunk(row.apart() + x0, apart, count);

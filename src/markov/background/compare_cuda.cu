@@ -106,7 +106,7 @@ __device__ int difference_at(const BackgroundModel& model, int luma, int distanc
   return luma == no_luma ? 0 : difference_byte(float(distance), factor_of(model, spread));
 }
 
-/// Compares four pixels with their own samples, and lists the dynamic ones of them.
+/// Compares four pixels with their own samples, and lists those that leaves may explain.
 template <bool Colors>
 __device__ void compare(const SeenFrame& frame, const Background& background, const BackgroundModel& model,
                         int x, int y, PixelList& leaves) {
@@ -140,15 +140,21 @@ __device__ void compare(const SeenFrame& frame, const Background& background, co
     word_at(row.red_chroma() + x) = lit.red;
   }
   const std::uint32_t flicker = word_at(row.flicker() + x), spread = word_at(row.spread() + x),
+                      before = word_at(row.before() + x),
                       distance =
                           third_distances<Colors>(row, x, lit, chroma_weight(false, is_other_light(gains)));
+  const int least = least_spread_of(background), departure = least_departure(background);
   std::uint32_t differences = 0, apart = 0;
   each_pixel([&](int i) {
     const int difference =
-        difference_at(model, byte_of(lit.luma, i), byte_of(distance, i), byte_of(spread, i));
+        difference_at(model, byte_of(lit.luma, i), byte_of(distance, i), larger(byte_of(spread, i), least));
+    const int last = byte_of(before, i);
+    const bool far = byte_seems_moving(model, difference), left = far && byte_of(distance, i) >= departure,
+               starts = left && !(last & had_left);
     put_byte(differences, i, difference);
-    put_byte(apart, i, byte_seems_moving(model, difference));
-    if (byte_of(flicker, i) >= dynamic_flicker && x + i < background.size.width) leaves.add(i);
+    const int leaf = last & had_left && last & was_leaf ? is_leaf : 0;
+    put_byte(apart, i, (far ? is_apart : 0) | (left ? has_left | leaf : 0));
+    if ((starts || byte_of(flicker, i) >= dynamic_flicker) && x + i < background.size.width) leaves.add(i);
   });
   word_at(row.luma() + x) = lit.luma;
   word_at(row.distance() + x) = distance;
@@ -156,16 +162,23 @@ __device__ void compare(const SeenFrame& frame, const Background& background, co
   word_at(row.apart() + x) = apart;
 }
 
-/// Compares a dynamic pixel with the samples of 3x3 pixels.
+/// Compares a pixel that is dynamic or has just left its samples with the samples of 3x3 pixels.
 template <bool Colors>
 __device__ void compare_leaf(const Background& background, const BackgroundModel& model, int x, int y) {
   const BackgroundRow row = background.row(y);
   const int distance =
       leaf_distance<Colors>(background, x, y, chroma_weight(true, is_other_light(gains_of(background))));
-  const int difference = difference_at(model, row.luma()[x], distance, row.spread()[x]);
-  row.distance()[x] = std::uint8_t(distance);
-  row.difference()[x] = std::uint8_t(difference);
-  row.apart()[x] = byte_seems_moving(model, difference);
+  const int spread = larger(int(row.spread()[x]), least_spread_of(background)),
+            difference = difference_at(model, row.luma()[x], distance, spread);
+  const bool far = byte_seems_moving(model, difference);
+  int apart = row.apart()[x];
+  if ((apart & has_left) && !(row.before()[x] & had_left) && !far) apart |= is_leaf;
+  if (row.flicker()[x] >= dynamic_flicker) {
+    apart = (apart & ~is_apart) | (far ? is_apart : 0);
+    row.distance()[x] = std::uint8_t(distance);
+    row.difference()[x] = std::uint8_t(difference);
+  }
+  row.apart()[x] = std::uint8_t(apart);
 }
 
 template <bool Colors>

@@ -26,9 +26,9 @@ void background_mask(Backend& backend, const Background& background, const Backg
 
 // Shared by both backends.
 
-constexpr int smooth_reach = 2;                    // the square of the mean has 5x5 pixels
-constexpr int free_flicker = 96;                   // more flicker makes moving cost more
-constexpr float flicker_cost = 4.0f / (255 - 96);  // per unit of flicker above that
+constexpr int smooth_reach = 2;                     // the square of the mean has 5x5 pixels
+constexpr int free_flicker = 192;                   // more flicker makes moving cost more
+constexpr float flicker_cost = 5.5f / (255 - 192);  // per unit of flicker above that
 
 /// The difference of a dynamic pixel, given the sum of the differences of 5x5 pixels. Pixels outside the
 /// image count as 0.

@@ -118,8 +118,10 @@ void background_mask(Backend& cpu, const Background& background, const Backgroun
   const int width = background.size.width, height = background.size.height;
   const bool has_last = background.number(has_mask);
   const Place2 shift = shift_of(background).whole();
+  BackgroundModel without_last = model;
+  without_last.temporal = 0;
   cpu.rows(height, [=](int frame_y) {
-    const BackgroundModel own = model;
+    const BackgroundModel own = has_last ? model : without_last;
     const int y = clamp(frame_y - shift.y, 0, height - 1);  // of the background
     const std::uint8_t is_row_inside = y == frame_y - shift.y;
     const BackgroundRow row = background.row(y);
@@ -140,10 +142,12 @@ void background_mask(Backend& cpu, const Background& background, const Backgroun
       for (int i = 0; i < count; ++i) known[i] = luma[i] != no_luma;
       for (int i = 0; i < count; ++i) {
         const ChangeCosts cost =
-            background_cost(own, known[i], smooth[i], flicker[i], has_last, before[i] & was_moving);
+            background_cost(own, true, smooth[i], flicker[i], true, before[i] & was_moving);
         still[i] = cost.still;
         moves[i] = cost.moving;
       }
+      for (int i = 0; i < count; ++i) still[i] = known[i] ? still[i] : 0;
+      for (int i = 0; i < count; ++i) moves[i] = known[i] ? moves[i] : 0;
       for (int i = 0; i < count; ++i)
         confidence[i] = mask_confidence(label[i], still[i], moves[i], ones[i], inner, own.pair);
       for (const int i : {0, count - 1})  // these may be at the image's border

@@ -3,7 +3,8 @@
 #include "markov/background/ghosts.hpp"
 #include "markov/background/light.hpp"
 
-/// Learning from a frame. A pixel's flicker grows when it leaves its samples or returns to them, and fades. A
+/// Learning from a frame. A pixel's flicker grows when it leaves its samples or returns to them, and fades. It
+/// grows more where the samples of pixels around explain it, as they do for leaves but not for objects. A
 /// static pixel adapts its spread; a dynamic pixel, one that flickers, does so even if it moves, and toward a
 /// high quantile of its distances. Static pixels that are close to their samples renew samples at random:
 /// their own and their neighbors'. Static pixels that flicker do so even if they are apart from their samples,
@@ -30,7 +31,7 @@ PF_HD Lesson lesson_of(const Background& background) {
   const int frame = background.number(frame_number);
   return {.frame = frame,
           .chance = background.number(chance_of_renewal),
-          .least_spread = background.least_spread,
+          .least_spread = least_spread_of(background),
           .absorb = background.absorb,
           .added = larger(2048 / (frame + 32), 8),
           .rate = frame < 16 ? 2 : 4,
@@ -44,6 +45,7 @@ PF_HD Lesson lesson_of(const Background& background) {
 struct Seen {
   int luma, distance;
   int label, apart;  // 0 or 1
+  int bits;          // BackgroundRow::apart
 };
 /// State of a pixel's background apart from its samples.
 struct PixelMemory {
@@ -60,15 +62,27 @@ PF_HD int either(int flag, int a, int b) {
 #endif
 }
 
-/// Flicker after a frame. It grows less where something moves now or did before, so that passing objects
-/// count little.
-PF_HD int next_flicker(const Lesson& lesson, const Seen& seen, int flicker, int before) {
-  const int faded = flicker - (lesson.fades ? flicker >> 5 : 0);
-  const int moves = seen.label | (before & was_moving);
-  const int changes = seen.apart ^ (before & was_apart);
-  const int added = moves ? lesson.added / 3 : lesson.added;
-  return smaller(faded + (changes ? added : 0), 255);
+constexpr int leaf_support = 8;  // least support of a background that leaves can explain
+
+/// Flicker after a frame. It grows half as much where something moves now or did before, so that passing
+/// objects count little, unless leaves explain that the pixel has left its samples.
+PF_HD int next_flicker(const Lesson& lesson, const Seen& seen, const PixelMemory& memory) {
+  const int faded = memory.flicker - (lesson.fades ? memory.flicker >> 5 : 0);
+  // In bits, because comparisons keep the loop from being vectorized.
+  static_assert(has_left == 4 && is_leaf == 8 && had_left == 1 && was_moving == 2 && was_leaf == 4);
+  const int changes = ((seen.bits >> 2) ^ memory.before) & 1;
+  const int leaf = ((seen.bits >> 3) | (memory.before >> 2)) & int(memory.support >= leaf_support);
+  const int moves = seen.label | (memory.before >> 1 & 1);
+  const int added = either(moves & (leaf ^ 1), lesson.added / 2, lesson.added);
+  return smaller(faded + either(changes, added, 0), 255);
 }
+/// BackgroundRow::before after a frame, except for was_moving.
+PF_HD int next_before(int bits) {
+  static_assert(has_left == 4 * had_left && is_leaf == 2 * was_leaf);
+  return (bits & has_left) >> 2 | (bits & is_leaf) >> 1;
+}
+
+constexpr int spread_range = 48;  // how much larger a spread can become than the least one
 
 /// Spread after a frame in which it adapts. It moves toward twice the distance in steps of one unit; that of a
 /// dynamic pixel moves toward the distance, up to nine steps at once upward, so that nine of ten distances
@@ -77,7 +91,7 @@ PF_HD int next_spread(int spread, int distance, bool dynamic, int least) {
   const int off = (dynamic ? 1 : 2) * spread_unit * distance - spread;
   const int up = smaller(off, dynamic ? 9 : 1);
   const int down = off < 0 ? -1 : 0, step = off > 0 ? up : down;
-  return clamp(spread + step, least, larger(most_spread, least));
+  return clamp(spread + step, least, spread_above(least, spread_range));
 }
 
 /// Frames for which a moving pixel must keep its luma until that becomes the background. An undecided vote may
@@ -104,7 +118,7 @@ enum Replaced { none_replaced, half_replaced, all_replaced };
 /// Learns from a pixel with a luma. A background that has been seen for long and is not a ghost is replaced
 /// only in half of its samples, so that it is recognized when it returns.
 PF_HD Replaced learn(const Lesson& lesson, const Seen& seen, PixelMemory& memory) {
-  const int flicker = next_flicker(lesson, seen, memory.flicker, memory.before);
+  const int flicker = next_flicker(lesson, seen, memory);
   const bool dynamic = flicker >= dynamic_flicker;
   const int adapted = next_spread(memory.spread, seen.distance, dynamic, lesson.least_spread);
   const int spread = either(seen.label & int(!dynamic), memory.spread, adapted);
@@ -123,7 +137,7 @@ PF_HD Replaced learn(const Lesson& lesson, const Seen& seen, PixelMemory& memory
   memory.mean = either(replaces, seen.luma * 256, followed);
   memory.flicker = flicker;
   memory.spread = spread;
-  memory.before = seen.apart * was_apart | seen.label * was_moving;
+  memory.before = next_before(seen.bits) | seen.label * was_moving;
   return Replaced(either(replaces, keeps_half ? half_replaced : all_replaced, none_replaced));
 }
 

@@ -21,21 +21,26 @@ void learn_static_chunk(const Lesson& lesson, const BackgroundRow& row, int x0, 
   const int count = Count ? Count : some;
   const std::uint8_t *const distance = row.distance() + x0, *const aparts = row.apart() + x0;
   const auto least = std::uint8_t(lesson.least_spread),
-             most = std::uint8_t(larger(most_spread, lesson.least_spread)),
-             added = std::uint8_t(lesson.added), added_after_motion = std::uint8_t(lesson.added / 3),
+             most = std::uint8_t(spread_above(lesson.least_spread, spread_range)),
+             added = std::uint8_t(lesson.added), added_after_motion = std::uint8_t(lesson.added / 2),
              young = std::uint8_t(lesson.young), faded = std::uint8_t(lesson.fades ? 255 : 0);
   std::uint8_t apart[background_chunk], before[background_chunk], flicker[background_chunk],
       spread[background_chunk], support[background_chunk], follows[background_chunk];
-  for (int i = 0; i < count; ++i) apart[i] = aparts[i] & 1;
+  for (int i = 0; i < count; ++i) apart[i] = aparts[i] & is_apart;
   store_chunk(before, row.before() + x0, count);
   store_chunk(flicker, row.flicker() + x0, count);
   store_chunk(spread, row.spread() + x0, count);
   store_chunk(support, row.support() + x0, count);
   for (int i = 0; i < count; ++i) {
-    const std::uint8_t left = std::uint8_t(flicker[i] - ((flicker[i] >> 5) & faded)),
-                       step = before[i] & was_moving ? added_after_motion : added,
-                       most_step = std::uint8_t(255 - left), limited = step < most_step ? step : most_step;
-    flicker[i] = std::uint8_t(left + ((apart[i] ^ before[i]) & was_apart ? limited : std::uint8_t(0)));
+    const std::uint8_t now = std::uint8_t(next_before(aparts[i])), old = before[i],
+                       left = std::uint8_t(flicker[i] - ((flicker[i] >> 5) & faded)),
+                       leaf = std::uint8_t(support[i] >= leaf_support ? (now | old) & was_leaf : 0),
+                       halves = std::uint8_t(leaf ? 0 : old & was_moving),
+                       step = halves ? added_after_motion : added, most_step = std::uint8_t(255 - left),
+                       limited = step < most_step ? step : most_step,
+                       changes = std::uint8_t((now ^ old) & had_left);
+    flicker[i] = std::uint8_t(left + (changes ? limited : std::uint8_t(0)));
+    before[i] = now;
   }
   // A target that a byte holds: spreads are at most `most`, and above that only the steps' sizes count.
   static_assert(most_spread + 9 < 7 * 2 * spread_unit && 15 * spread_unit < 256);
@@ -54,7 +59,7 @@ void learn_static_chunk(const Lesson& lesson, const BackgroundRow& row, int x0, 
   store_chunk(row.flicker() + x0, flicker, count);
   store_chunk(row.spread() + x0, spread, count);
   store_chunk(row.support() + x0, support, count);
-  store_chunk(row.before() + x0, apart, count);  // was_apart
+  store_chunk(row.before() + x0, before, count);
   __builtin_memset(row.run() + x0, 0, std::size_t(count) * sizeof(std::uint16_t));
   __builtin_memset(row.vote() + x0, 0, std::size_t(count) * sizeof(std::int16_t));
   const int rate = lesson.rate;
@@ -104,7 +109,8 @@ bool learn_chunk(const Lesson& all, const BackgroundRow& row, const std::uint8_t
   for (int i = 0; i < count; ++i) {
     const int known = luma[i] != no_luma;
     PixelMemory memory{spread[i], candidate[i], support[i], flicker[i], before[i], run[i], vote[i], mean[i]};
-    const Replaced replaces = learn(lesson, {luma[i], distance[i], label[i], apart[i] & 1}, memory);
+    const Replaced replaces =
+        learn(lesson, {luma[i], distance[i], label[i], apart[i] & is_apart, apart[i]}, memory);
     replaced[i] = std::uint8_t(either(known, replaces, none_replaced));
     spread[i] = std::uint8_t(either(known, memory.spread, spread[i]));
     candidate[i] = std::uint8_t(either(known, memory.candidate, candidate[i]));
@@ -128,7 +134,8 @@ bool learn_chunk(const Lesson& all, const BackgroundRow& row, const std::uint8_t
     store_chunk(run, row.mean_blue() + x0, count);
     store_chunk(mean, row.mean_red() + x0, count);
     for (int i = 0; i < count; ++i) {
-      const int follows = follows_mean(lesson, {0, 0, label[i], apart[i] & 1}) & int(luma[i] != no_luma);
+      const int follows =
+          follows_mean(lesson, {0, 0, label[i], apart[i] & is_apart, 0}) & int(luma[i] != no_luma);
       const int next_blue = either(follows, next_mean(run[i], blue[i], lesson.rate), run[i]),
                 next_red = either(follows, next_mean(mean[i], red[i], lesson.rate), mean[i]);
       run[i] = std::uint16_t(replaced[i] ? blue[i] * 256 : next_blue);
@@ -174,7 +181,7 @@ void renew_segment(const Background& background, const BinaryLabels& labels, con
     takes[i] = std::uint8_t(takes_sample(young, label[i], distance[i], spread[i], luma[i]));
   if (own.own >= 0) {
     for (int i = 0; i < count; ++i)
-      renewed[i] = std::uint8_t(renews_own(takes[i], young, apart[i] & 1, flicker[i]));
+      renewed[i] = std::uint8_t(renews_own(takes[i], young, apart[i] & is_apart, flicker[i]));
     renew_row(row.sample(own.own) + x0, luma, renewed, count);
     if (lesson.colors) {
       renew_row(row.blue_sample(own.own) + x0, row.blue_chroma() + x0, renewed, count);
@@ -189,7 +196,7 @@ void renew_segment(const Background& background, const BinaryLabels& labels, con
   read_beside(there.apart(), x0, count, to.x, width, its_apart);
   read_beside(there.luma(), x0, count, to.x, width, values);
   for (int i = 0; i < count; ++i)
-    renewed[i] = takes[i] & std::uint8_t(gives_sample(its_label[i], its_apart[i] & 1, values[i]));
+    renewed[i] = takes[i] & std::uint8_t(gives_sample(its_label[i], its_apart[i] & is_apart, values[i]));
   if (x0 + to.x < 0) renewed[0] = 0;
   if (x0 + to.x + count > width) renewed[count - 1] = 0;
   renew_row(row.sample(own.other) + x0, values, renewed, count);
@@ -219,7 +226,7 @@ void replace_samples(const Lesson& lesson, const BackgroundRow& row, int x0, int
 /// What a frozen background keeps of a frame: which pixels moved.
 void keep_labels(std::uint8_t* before, const std::uint8_t* label, int width) {
   for (int x = 0; x < width; ++x)
-    before[x] = std::uint8_t((before[x] & was_apart) | (label[x] ? was_moving : 0));
+    before[x] = std::uint8_t((before[x] & ~was_moving) | (label[x] ? was_moving : 0));
 }
 
 }  // namespace

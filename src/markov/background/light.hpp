@@ -7,9 +7,15 @@
 /// the ratios cluster around two values. Then there are two gains, and tiles of the image vote for one of
 /// them. Where the votes are mixed, as at the border of the lit part or if the light has become brighter by a
 /// constant, a pixel takes its own ratio, limited by both gains.
+///
+/// The same grid measures how noisy the frame is: the noise is the lower quartile of the differences that the
+/// gains leave. It is a quartile because noise is everywhere, but leaves and objects rarely cover three quarters
+/// of a frame. Spreads are at least twice the noise. A pixel has left its samples only if its distance is twelve
+/// times the noise or 12 lumas: otherwise rare large values of noise would count as flicker, which hides small
+/// objects.
 namespace parafield {
 
-/// Counts a frame, and finds its gain or two gains.
+/// Counts a frame, and finds its gain or two gains, and its noise.
 template <class Backend>
 void find_gain(Backend& backend, View<const std::uint8_t> luma, const Background& background);
 
@@ -93,6 +99,19 @@ PF_HD Gains gains_of(const Background& background) {
   return {__builtin_bit_cast(float, background.number(gain_bits)),
           __builtin_bit_cast(float, background.number(second_gain_bits))};
 }
+
+/// Bin of the difference that the gains leave between a luma and the background, in units of 1/16 luma.
+constexpr int noise_bins = 256;
+PF_HD int noise_bin(Gains gains, int luma, int mean) {
+  const float expected = float(mean) * (1.0f / 256);
+  const float off_first = magnitude(float(luma) - gains.first * expected),
+              off_second = magnitude(float(luma) - gains.second * expected);
+  const float off = gains.second > 0 && off_second < off_first ? off_second : off_first;
+  return int(smaller(off * 16, float(noise_bins - 1)));
+}
+/// Whether a bin is the lower quartile of `all` pixels, given the number of pixels up to the bin and below it.
+PF_HD bool is_quartile(int upto, int below, int all) { return 4 * upto >= all && 4 * below < all; }
+constexpr int most_noise = 48;  // 3 lumas: larger differences are a change of the scene
 
 /// A pixel's vote for the second gain: 1, or -1 for the first; 0 without a luma.
 PF_HD int gain_vote(Gains gains, int luma, int mean) {

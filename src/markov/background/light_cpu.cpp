@@ -3,18 +3,32 @@
 #include "markov/background/light.hpp"
 
 namespace parafield {
+namespace {
 
-template <class Backend>
-void find_gain(Backend&, View<const std::uint8_t> luma, const Background& background) {
-  constexpr int points = grid_side * grid_side;
+/// The pixels of the grid.
+constexpr int grid_points = grid_side * grid_side;
+struct Grid {
+  int lumas[grid_points], means[grid_points];
+  int bins[grid_points];  // gain_bin
+};
+Grid grid_of(const View<const std::uint8_t>& luma, const Background& background) {
   const Shift shift = shift_of(background);
-  int upto[gain_bins] = {}, bins[points], means[points];
-  for (int i = 0; i < points; ++i) {
+  Grid grid;
+  for (int i = 0; i < grid_points; ++i) {
     const int x = grid_place(i % grid_side, luma.width), y = grid_place(i / grid_side, luma.height);
-    means[i] = background.row(y).mean()[x];
-    bins[i] = gain_bin(luma_at(luma, x, y, shift), means[i]);
-    if (bins[i] >= 0) ++upto[bins[i]];
+    grid.lumas[i] = luma_at(luma, x, y, shift);
+    grid.means[i] = background.row(y).mean()[x];
+    grid.bins[i] = gain_bin(grid.lumas[i], grid.means[i]);
   }
+  return grid;
+}
+
+/// Stores the gains of a frame, see store_numbers.
+void store_gains(const Grid& grid, const Background& background) {
+  const int *const bins = grid.bins, *const means = grid.means;
+  int upto[gain_bins] = {};
+  for (int i = 0; i < grid_points; ++i)
+    if (bins[i] >= 0) ++upto[bins[i]];
   for (int bin = 1; bin < gain_bins; ++bin) upto[bin] += upto[bin - 1];
   const int all = upto[gain_bins - 1];
   if (all < least_grid) return store_numbers(background, -1, -1);
@@ -39,7 +53,7 @@ void find_gain(Backend&, View<const std::uint8_t> luma, const Background& backgr
     if (apart && near(bin) > second_count) second = bin, second_count = near(bin);
   }
   int lumas[luma_bins] = {}, in_band = 0;
-  for (int i = 0; i < points && second >= 0; ++i)
+  for (int i = 0; i < grid_points && second >= 0; ++i)
     if (bins[i] >= first_near(second) && bins[i] <= last_near(second)) ++lumas[means[i] >> 10];
   for (int i = 0; i + band_bins <= luma_bins; ++i) {
     int count = 0;
@@ -55,6 +69,32 @@ void find_gain(Backend&, View<const std::uint8_t> luma, const Background& backgr
                       ? median_of(first_near(first), last_near(first))
                       : median,
                   -1);
+}
+
+/// Stores a frame's noise, given its gains.
+void store_noise(const Grid& grid, const Background& background) {
+  const Gains gains = gains_of(background);
+  int counts[noise_bins] = {}, all = 0;
+  for (int i = 0; i < grid_points; ++i) {
+    if (grid.bins[i] < 0) continue;
+    ++counts[noise_bin(gains, grid.lumas[i], grid.means[i])];
+    ++all;
+  }
+  int quartile = 0;
+  for (int bin = 0, upto = 0; bin < noise_bins && all >= least_grid; ++bin) {
+    if (is_quartile(upto + counts[bin], upto, all)) quartile = bin;
+    upto += counts[bin];
+  }
+  background.numbers.data[noise] = smaller(quartile, most_noise);
+}
+
+}  // namespace
+
+template <class Backend>
+void find_gain(Backend&, View<const std::uint8_t> luma, const Background& background) {
+  const Grid grid = grid_of(luma, background);
+  store_gains(grid, background);
+  store_noise(grid, background);
 }
 
 template <class Backend>

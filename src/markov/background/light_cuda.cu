@@ -18,22 +18,11 @@ __device__ int median_bin(const int* upto, int first, int last, int& shared_resu
   return result;
 }
 
-/// One block of gain_bins threads, each for a pixel of the grid and for a bin.
-__global__ void gain_kernel(View<const std::uint8_t> luma, Background background) {
-  begin_kernel();
-  static_assert(gain_bins == grid_side * grid_side);
-  __shared__ int upto[gain_bins], sums[gain_bins / 32], lumas[luma_bins], best[2], in_band, result;
+/// Replaces counts[i] by the sum of the counts up to i. All threads of a block of gain_bins threads must call
+/// it. `sums`: a number for each warp.
+__device__ void sum_up(int* counts, int* sums) {
   const int thread = int(threadIdx.x), lane = thread % 32, warp = thread / 32;
-  upto[thread] = 0;
-  if (thread < luma_bins) lumas[thread] = 0;
-  if (thread == 0) best[0] = best[1] = in_band = result = 0;
-  __syncthreads();
-  const int x = grid_place(thread % grid_side, luma.width), y = grid_place(thread / grid_side, luma.height);
-  const int mean = background.row(y).mean()[x];
-  const int own_bin = gain_bin(luma_at(luma, x, y, shift_of(background)), mean);
-  if (own_bin >= 0) atomicAdd(upto + own_bin, 1);
-  __syncthreads();
-  int sum = upto[thread];
+  int sum = counts[thread];
   for (int step = 1; step < 32; step *= 2) {
     const int before = __shfl_up_sync(~0u, sum, step);
     if (lane >= step) sum += before;
@@ -41,11 +30,33 @@ __global__ void gain_kernel(View<const std::uint8_t> luma, Background background
   if (lane == 31) sums[warp] = sum;
   __syncthreads();
   for (int i = 0; i < warp; ++i) sum += sums[i];
-  upto[thread] = sum;
+  counts[thread] = sum;
   __syncthreads();
+}
+
+/// One block of gain_bins threads, each for a pixel of the grid and for a bin.
+__global__ void gain_kernel(View<const std::uint8_t> luma, Background background) {
+  begin_kernel();
+  static_assert(gain_bins == grid_side * grid_side);
+  __shared__ int upto[gain_bins], sums[gain_bins / 32], lumas[luma_bins], best[2], in_band, result;
+  const int thread = int(threadIdx.x);
+  upto[thread] = 0;
+  if (thread < luma_bins) lumas[thread] = 0;
+  if (thread == 0) best[0] = best[1] = in_band = result = 0;
+  __syncthreads();
+  const int x = grid_place(thread % grid_side, luma.width), y = grid_place(thread / grid_side, luma.height);
+  const int mean = background.row(y).mean()[x];
+  const int seen = luma_at(luma, x, y, shift_of(background));
+  const int own_bin = gain_bin(seen, mean);
+  if (own_bin >= 0) atomicAdd(upto + own_bin, 1);
+  __syncthreads();
+  sum_up(upto, sums);
   const int all = upto[gain_bins - 1];
   if (all < least_grid) {
-    if (thread == 0) store_numbers(background, -1, -1);
+    if (thread == 0) {
+      store_numbers(background, -1, -1);
+      background.numbers.data[noise] = 0;
+    }
     return;
   }
   /// Number of pixels in the cluster around a bin.
@@ -78,6 +89,14 @@ __global__ void gain_kernel(View<const std::uint8_t> luma, Background background
   const int gain = clustered ? median_bin(upto, first_near(first), last_near(first), result) : median;
   const int second_gain = two ? median_bin(upto, first_near(second), last_near(second), result) : -1;
   if (thread == 0) store_numbers(background, gain, second_gain);
+  __syncthreads();
+  upto[thread] = 0;
+  __syncthreads();
+  if (own_bin >= 0) atomicAdd(upto + noise_bin(gains_of(background), seen, mean), 1);
+  __syncthreads();
+  sum_up(upto, sums);
+  if (thread < noise_bins && is_quartile(upto[thread], thread > 0 ? upto[thread - 1] : 0, all))
+    background.numbers.data[noise] = smaller(thread, most_noise);
 }
 
 constexpr int tiles_of_block = 8;

@@ -20,7 +20,7 @@ constexpr int deepest_shadow = 38;  // per cent of the light that is left
 
 /// Stores the difference of a pixel whose distance seems to be motion without what a shadow explains.
 PF_HD void drop_shadow(const Background& background, const BackgroundModel& model, int x, int y) {
-  constexpr float most_tolerance = 0.55f, most_texture = 10, most_color = 3;  // the last two in spreads
+  constexpr float most_tolerance = 0.55f, most_texture = 10, most_color = 2.5f;  // the last two in spreads
   const BackgroundRow row = background.row(y);
   const int luma = row.luma()[x], mean = (row.mean()[x] + 128) >> 8;
   if (luma >= mean || 100 * luma < deepest_shadow * mean || row.support()[x] < shadow_support) return;
@@ -34,17 +34,18 @@ PF_HD void drop_shadow(const Background& background, const BackgroundModel& mode
     const int off = slope * mean - luma * expected;
     texture += off < 0 ? -off : off;
   }
-  const float spread = float(row.spread()[x]) * (1.0f / spread_unit), share = float(luma) / float(mean);
+  const int spread_byte = larger(int(row.spread()[x]), least_spread_of(background));
+  const float spread = float(spread_byte) * (1.0f / spread_unit), share = float(luma) / float(mean);
   const float off_blue = magnitude(float(row.blue()[x]) - share * (float(row.mean_blue()[x]) * (1.0f / 256))),
               off_red = magnitude(float(row.red()[x]) - share * (float(row.mean_red()[x]) * (1.0f / 256)));
   const float same_texture = larger(1 - float(texture) / (8 * float(mean)) / (most_texture * spread), 0.0f),
               same_color = larger(1 - larger(off_blue, off_red) / (most_color * spread), 0.0f);
   const float tolerance = most_tolerance * float(mean) * same_texture * same_color;
   const int reduced =
-      difference_byte(larger(float(row.distance()[x]) - tolerance, 0.0f), factor_of(model, row.spread()[x]));
+      difference_byte(larger(float(row.distance()[x]) - tolerance, 0.0f), factor_of(model, spread_byte));
   if (reduced >= row.difference()[x]) return;
   row.difference()[x] = std::uint8_t(reduced);
-  if (!byte_seems_moving(model, reduced)) row.apart()[x] = 3;
+  if (!byte_seems_moving(model, reduced)) row.apart()[x] |= in_shadow;
 }
 
 }  // namespace parafield

@@ -14,7 +14,7 @@ void drop_shadows(Backend& cpu, const Background& background, const BackgroundMo
       const int count = Count ? Count : some;
       if (!any_from(apart + x0, count, 1)) return;
       for (int x = x0; x < x0 + count; ++x)
-        if (apart[x]) drop_shadow(background, model, x, y);
+        if (apart[x] & is_apart) drop_shadow(background, model, x, y);
     });
   });
 }

@@ -11,7 +11,8 @@ __global__ void drop_shadows_kernel(const __grid_constant__ Background backgroun
   if (x >= background.size.width || y >= background.size.height || !background.number(is_colored)) return;
   const std::uint32_t apart = word_at(background.row(y).apart() + x);
   each_pixel([&](int i) {
-    if (byte_of(apart, i) != 0 && x + i < background.size.width) drop_shadow(background, model, x + i, y);
+    if ((byte_of(apart, i) & is_apart) && x + i < background.size.width)
+      drop_shadow(background, model, x + i, y);
   });
 }
 

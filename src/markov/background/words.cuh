@@ -80,26 +80,23 @@ __device__ std::uint32_t six_labels(const BinaryLabels& labels, int x, int y, Si
   if (y < 0 || y >= size.height) return 0;
   const std::uint32_t* const row = labels.word_row(y);
   const int word = x / 32, bit = x % 32;
-  std::uint32_t six = (row[word] >> bit & 15) << 1;
-  if (x > 0) six |= bit > 0 ? row[word] >> (bit - 1) & 1 : row[word - 1] >> 31;
-  if (x + 4 < size.width) six |= (bit < 28 ? row[word] >> (bit + 4) & 1 : row[word + 1] & 1) << 5;
-  return six;
+  // All three are loaded, because a branch would wait for the first.
+  const std::uint32_t here = row[word], left = row[larger(word - 1, 0)],
+                      right = row[smaller(word + 1, (size.width - 1) / 32)];
+  const std::uint32_t first = bit > 0 ? here >> (bit - 1) & 1 : left >> 31,
+                      last = bit < 28 ? here >> (bit + 4) & 1 : right & 1;
+  return (here >> bit & 15) << 1 | (x > 0 ? first : 0) | (x + 4 < size.width ? last << 5 : 0);
 }
 
 /// The word that begins `offset` bytes, -1 to 1, from byte x of a row of `width` bytes. x is a multiple of 4.
 /// Bytes outside the row are undefined.
 __device__ std::uint32_t word_beside(const std::uint8_t* row, int x, int offset, int width) {
-  const std::uint32_t here = word_at(row + x);
-  if (offset == 0) return here;
-  if (offset < 0) return __byte_perm(x > 0 ? word_at(row + x - 4) : here, here, 0x6543);
-  return __byte_perm(here, x + 4 < width ? word_at(row + x + 4) : here, 0x4321);
+  const int beside = x + pixels_of_thread * offset;
+  const bool is_inside = beside >= 0 && beside < width;
+  const std::uint32_t here = word_at(row + x), there = word_at(row + (is_inside ? beside : x));
+  const std::uint32_t bytes = offset < 0 ? 0x2107 : offset > 0 ? 0x4321 : 0x3210;
+  return __byte_perm(here, there, bytes);
 }
-/// Stores the bytes of a word at which `mask` is 255; it is 0 at the others.
-__device__ void store_masked(std::uint8_t* to, std::uint32_t word, std::uint32_t mask) {
-  std::uint32_t& there = word_at(to);
-  there = mask == ~0u ? word : (word & mask) | (there & ~mask);
-}
-
 /// Collects four bits of each of the eight threads of 32 pixels in a word, which all eight receive.
 __device__ std::uint32_t joined_bits(std::uint32_t four) {
   constexpr int threads = 32 / pixels_of_thread;
