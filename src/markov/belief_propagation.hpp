@@ -133,10 +133,11 @@ class Propagation {
     finest.flatness = energy.edges.flatness;
     finest.color = energy.edges.color;
     pack_data(backend_, energy, units_, levels_[0], level_or_none(1), level_or_none(2));
-    for (int k = 1; k <= top(); ++k) {
-      if (k > 2) sum_data(backend_, units_, levels_[k - 1], levels_[k]);
-      if (plan_.weighted || colors_[k])
-        mean_weights(backend_, levels_[k - 1].weights, levels_[k].weights, k, plan_.edges, colors_[k]);
+    for (int k = 1; k <= top(); k += 2) {
+      CoarserLevels<Value> coarser{.number = k, .edges = plan_.edges};
+      for (int i = 0; i < 2 && k + i <= top(); ++i)
+        coarser.level[i] = levels_[k + i], coarser.color[i] = colors_[k + i];
+      find_coarser(backend_, units_, levels_[k - 1], coarser);
     }
   }
 
