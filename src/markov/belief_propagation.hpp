@@ -36,7 +36,7 @@ struct PropagationPlan {
     return slant != Slant::none && k >= finest && k <= coarsest_sloped;
   }
   /// How often the messages of level k are sent: a second time if they follow slopes of the level itself.
-  int solves(int k) const { return fits(k) && k >= last_solved_twice ? 2 : 1; }
+  int solves(int k) const { return fits(k) && slant != Slant::quick && k >= last_solved_twice ? 2 : 1; }
   /// Whether the messages of level k follow slopes.
   bool rises(int k) const { return solves(k) > 1 || fits(k + 1); }
 };

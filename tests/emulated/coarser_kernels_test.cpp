@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The CUDA kernel of belief propagation's coarser levels, run by emulated threads on random levels: two levels at
-// once have the sums of data costs, and the CPU's weights.
+// The CUDA kernel of belief propagation's coarser levels, run by emulated threads on random levels: two
+// levels at once have the sums of data costs, and the CPU's weights.
 #include <gtest/gtest.h>
 
 #include <algorithm>

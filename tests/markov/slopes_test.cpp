@@ -157,9 +157,8 @@ TEST_P(SlopeSteps, CoarserLevelsKeepEdges) {
                  to.weights.plain[j] = to.weights.used[j] = coarse[j].view();
                }
                from.weights.color = fine_color.view(), to.weights.color = color.view();
-               find_coarser<Backend, float>(
-                   backend, {}, from,
-                   {.level = {to}, .color = {color.view()}, .edges = edges});
+               find_coarser<Backend, float>(backend, {}, from,
+                                            {.level = {to}, .color = {color.view()}, .edges = edges});
              });
       color.expect_intact_guard(text_of(size));
       for (int j = 0; j < 2; ++j) {

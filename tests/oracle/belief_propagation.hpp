@@ -52,10 +52,10 @@ struct Units {
   }
 };
 
-/// Slanted surfaces: planes are fitted to the labels of levels 4 to 2, or 1, and messages follow their slopes.
-/// For linear smoothness of disparities.
+/// Slanted surfaces: planes are fitted to the labels of levels 4 to 2, or 1, and messages follow their
+/// slopes. For linear smoothness of disparities.
 struct Slanted {
-  bool on_all_levels = false;
+  bool on_all_levels = false, twice = true;  ///< twice: coarse levels follow their own slopes, too
   Smoothness smoothness;
   std::array<Grid, 3> color;  ///< bytes of the frame's colors
 };
@@ -77,7 +77,7 @@ class BeliefPropagation {
     for (std::size_t k = levels_.size(); k-- > 0;) {
       const int count = k == 0 && on_finest >= 0 ? on_finest : iterations;
       const bool fits = slanted_ && k <= 4 && k >= (slanted_->on_all_levels ? 1 : 2);
-      for (int solve = fits && k >= 2 ? 0 : 1; solve < 2; ++solve) {
+      for (int solve = fits && slanted_->twice && k >= 2 ? 0 : 1; solve < 2; ++solve) {
         levels_[k].received = empty(levels_[k].size).received;
         if (k + 1 < levels_.size()) receive_from_blocks(levels_[k], levels_[k + 1]);
         for (int i = 0; i < count; ++i) send(levels_[k], i % 2);

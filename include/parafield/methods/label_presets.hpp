@@ -105,7 +105,7 @@ inline std::array<Preset<BeliefPropagation<StereoEnergy>>, 4> presets(
   Method fast, accurate;
   fast.energy.smoothness.beta = 0.8f;
   fast.levels = 7;
-  fast.surfaces.slant = Slant::none;
+  fast.surfaces.slant = Slant::quick;
   fast.iterations = 2;
   fast.finest_iterations = 0;
   fast.energy.checks.right_view = RightView::projected;

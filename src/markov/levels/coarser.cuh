@@ -3,8 +3,8 @@
 #include "core/cuda/backend.hpp"
 #include "markov/levels/packing.cuh"
 
-/// Data costs and weights of two coarser levels in one launch, because the launches of small levels take longer
-/// than their work.
+/// Data costs and weights of two coarser levels in one launch, because the launches of small levels take
+/// longer than their work.
 namespace parafield {
 namespace {
 
@@ -39,9 +39,9 @@ struct CoarserColors {
 
 /// Computes the weights of a level's pixel (x, y) from the planes of the next finer level.
 template <class Weights, class Flatness, class Colors>
-__device__ void find_weights(const Weights (&fine)[2], const Flatness& fine_flatness, const Colors& fine_colors,
-                             const LevelWeights& to, View<std::uint32_t> color, CoarseEdges edges, int number,
-                             int x, int y) {
+__device__ void find_weights(const Weights (&fine)[2], const Flatness& fine_flatness,
+                             const Colors& fine_colors, const LevelWeights& to, View<std::uint32_t> color,
+                             CoarseEdges edges, int number, int x, int y) {
   if (color) color(x, y) = mean_color(fine_colors, x, y);
   if (!to.plain[0]) return;
   const float right = mean_weight(fine[0], 0, x, y, edges), down = mean_weight(fine[1], 1, x, y, edges);
@@ -50,7 +50,8 @@ __device__ void find_weights(const Weights (&fine)[2], const Flatness& fine_flat
   if (!to.flatness) return;
   const int next_x = smaller(x + 1, to.flatness.width - 1), next_y = smaller(y + 1, to.flatness.height - 1);
   const float here = least_flatness(fine_flatness, x, y), growth = growth_of(number);
-  const float beside = least_flatness(fine_flatness, next_x, y), below = least_flatness(fine_flatness, x, next_y);
+  const float beside = least_flatness(fine_flatness, next_x, y),
+              below = least_flatness(fine_flatness, x, next_y);
   to.flatness(x, y) = here;
   to.used[0](x, y) = x + 1 < to.flatness.width ? used_weight(right, here, beside, growth) : 0.0f;
   to.used[1](x, y) = used_weight(down, here, below, growth);
@@ -80,7 +81,7 @@ __device__ void sum_costs(const PairUnits& units, int values, int lanes, const P
     if (!is_inside || x >= to.width || y >= to.height) return;
     reinterpret_cast<Vector*>(to.data + (std::ptrdiff_t(y) * to.width + x) * values)[v] = vector;
   };
-  const auto add = [](const Vector (&of)[4], Sum<Value>(&sum)[each]) {
+  const auto add = [](const Vector(&of)[4], Sum<Value>(&sum)[each]) {
     PF_UNROLL
     for (int i = 0; i < each; ++i)
       sum[i] = (Sum<Value>(of[0].value[i]) + Sum<Value>(of[1].value[i])) +
@@ -144,7 +145,8 @@ __device__ void sum_costs(const PairUnits& units, int values, int lanes, const P
 
 template <class Value>
 __global__ void __launch_bounds__(threads)
-    coarser_kernel(PairUnits units, int values, int lanes, const __grid_constant__ PropagationLevel<Value> fine,
+    coarser_kernel(PairUnits units, int values, int lanes,
+                   const __grid_constant__ PropagationLevel<Value> fine,
                    const __grid_constant__ CoarserLevels<Value> coarser, CoarserBlocks blocks) {
   begin_kernel();
   const auto& [number, level, color, edges] = coarser;
@@ -177,13 +179,12 @@ void launch_coarser(Cuda& cuda, const PairUnits& units, int values, const Propag
   while (lanes < 32 && lanes * 8 / int(sizeof(Value)) < values) lanes *= 2;
   CoarserBlocks blocks;
   const PropagationLevel<Value>& first = coarser.level[0];
-  if (first.data)
-    blocks.sums = blocks_for((first.width + 1) / 2 * ((first.height + 1) / 2), threads / lanes);
+  if (first.data) blocks.sums = blocks_for((first.width + 1) / 2 * ((first.height + 1) / 2), threads / lanes);
   for (int i = 0; i < 2; ++i)
     if (const auto& level = coarser.level[i]; level.weights.plain[0] || coarser.color[i])
       blocks.weights[i] = blocks_for(level.width * level.height, threads);
-  cuda.launch(coarser_kernel<Value>, dim3(blocks.count()), dim3(threads), 0, units, values, lanes, fine, coarser,
-              blocks);
+  cuda.launch(coarser_kernel<Value>, dim3(blocks.count()), dim3(threads), 0, units, values, lanes, fine,
+              coarser, blocks);
 }
 
 }  // namespace
