@@ -32,7 +32,9 @@ struct PropagationPlan {
   }
   /// Whether planes are fitted to the labels of level k, whose slopes the next finer level follows.
   bool fits(int k) const {
-    const int finest = slant == Slant::all && finest_iterations > 0 ? 1 : last_solved_twice;
+    const int finest = slant == Slant::all && finest_iterations > 0 ? 1
+                       : slant == Slant::quick                      ? finest_quick
+                                                                    : last_solved_twice;
     return slant != Slant::none && k >= finest && k <= coarsest_sloped;
   }
   /// How often the messages of level k are sent: a second time if they follow slopes of the level itself.

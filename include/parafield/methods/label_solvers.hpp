@@ -151,7 +151,7 @@ struct Annealing {
 /// Levels of belief propagation whose smoothness follows the slopes of surfaces.
 enum class Slant {
   none,
-  quick,   ///< all levels but the finest, whose messages are sent only once
+  quick,   ///< all levels but the finest two, without solving any level twice
   coarse,  ///< all levels but the finest
   all
 };
@@ -166,10 +166,10 @@ template <>
 struct SlantedSurfaces<StereoEnergy> {
   PF_PARAMETER(
       Slant, slant, Slant::none,
-      "Levels whose smoothness follows slanted surfaces. Planes are fitted to a coarse level's "
-      "disparities; the next finer level then compares a disparity with the neighbor's continued "
-      "along the plane. coarse: all levels but the finest; the coarse level itself is solved a second "
-      "time. quick: without that. all: also the finest, which takes longer.");
+      "Levels whose smoothness follows slanted surfaces. Planes are fitted to a coarse level's disparities; "
+      "the next finer level then compares a disparity with the neighbor's continued along the plane. coarse: "
+      "all levels but the finest; the coarse levels are solved a second time. quick: all but the finest two, "
+      "each solved once. all: also the finest, which takes longer.");
 };
 
 /// Hierarchical min-sum belief propagation for energies with 4 neighbors. An iteration updates the messages
