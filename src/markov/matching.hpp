@@ -269,10 +269,10 @@ class MatchingSolver : public SolverBase<MatchingSolver<Backend>> {
     if (cost_.aggregation > 1) return false;
     return cost_.data == DataTerm::absolute || (mixes() && propagates() && !reports_);
   }
-  /// Highest possible data cost; weight * 1e30 if there is no limit.
+  /// Highest possible data cost; weight * 1e30 if there is no limit. A match outside the image costs the
+  /// truncation, even where that is more than any difference.
   float most_cost() const {
-    const float limit = cost_.truncation > 0 ? cost_.truncation : 1e30f;
-    return cost_.weight * smaller(limit, most_difference(cost_.data));
+    return cost_.weight * (cost_.truncation > 0 ? cost_.truncation : most_difference(cost_.data));
   }
   /// Whether data costs are stored, for solvers that read them repeatedly.
   bool stores_costs() const { return !is_lazy() && (!is_winner() || grid_.ny > 1 || reports_); }

@@ -370,6 +370,11 @@ TEST_P(BeliefOracle, AgreesForDisplacements) { expect_oracle<Flow>(flow_cases())
 TEST_P(BeliefOracle, AgreesForDisparitiesInUnits) { expect_oracle_of_units<Stereo>(stereo_cases()); }
 TEST_P(BeliefOracle, AgreesForDisplacementsInUnits) { expect_oracle_of_units<Flow>(flow_cases()); }
 
+TEST_P(BeliefOracle, AgreesInUnitsWhereMatchesOutsideCostMost) {
+  expect_oracle_of_units<Stereo>(high_truncation_cases(StereoEnergy{.disparities = 12}));
+  expect_oracle_of_units<Flow>(high_truncation_cases(DisplacementEnergy{.max_displacement = 3}));
+}
+
 TEST_P(BeliefOracle, RoundingOfDisparitiesIsBounded) { expect_near<Stereo>(stereo_cases()); }
 TEST_P(BeliefOracle, RoundingOfDisplacementsIsBounded) { expect_near<Flow>(flow_cases()); }
 
