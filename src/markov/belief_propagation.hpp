@@ -32,11 +32,13 @@ struct PropagationPlan {
   }
   /// Whether planes are fitted to the labels of level k, whose slopes the next finer level follows.
   bool fits(int k) const {
-    const int finest = slant == Slant::all && finest_iterations > 0 ? 1 : last_solved_twice;
+    const int finest = slant == Slant::all && finest_iterations > 0 ? 1
+                       : slant == Slant::quick                      ? finest_quick
+                                                                    : last_solved_twice;
     return slant != Slant::none && k >= finest && k <= coarsest_sloped;
   }
   /// How often the messages of level k are sent: a second time if they follow slopes of the level itself.
-  int solves(int k) const { return fits(k) && k >= last_solved_twice ? 2 : 1; }
+  int solves(int k) const { return fits(k) && slant != Slant::quick && k >= last_solved_twice ? 2 : 1; }
   /// Whether the messages of level k follow slopes.
   bool rises(int k) const { return solves(k) > 1 || fits(k + 1); }
 };
@@ -133,10 +135,11 @@ class Propagation {
     finest.flatness = energy.edges.flatness;
     finest.color = energy.edges.color;
     pack_data(backend_, energy, units_, levels_[0], level_or_none(1), level_or_none(2));
-    for (int k = 1; k <= top(); ++k) {
-      if (k > 2) sum_data(backend_, units_, levels_[k - 1], levels_[k]);
-      if (plan_.weighted || colors_[k])
-        mean_weights(backend_, levels_[k - 1].weights, levels_[k].weights, k, plan_.edges, colors_[k]);
+    for (int k = 1; k <= top(); k += 2) {
+      CoarserLevels<Value> coarser{.number = k, .edges = plan_.edges};
+      for (int i = 0; i < 2 && k + i <= top(); ++i)
+        coarser.level[i] = levels_[k + i], coarser.color[i] = colors_[k + i];
+      find_coarser(backend_, units_, levels_[k - 1], coarser);
     }
   }
 

@@ -44,11 +44,7 @@ class MatchingSolver : public SolverBase<MatchingSolver<Backend>> {
     backend.reserve_scratch(match_scratch(matching(0, 1, size)));
   }
 
-  /// Refined disparities of every other pixel of every other row, and their certainty: see refine_labels.
-  /// Empty planes are not wanted.
-  struct Fine {
-    View<float> d, certainty;
-  };
+  using Fine = RefinedLabels;
   /// Computes whole disparities, and refined ones.
   void solve(int first, const DisparityView* start, View<float> whole, const Fine& fine, Trust trust,
              Purpose purpose) {
@@ -139,8 +135,7 @@ class MatchingSolver : public SolverBase<MatchingSolver<Backend>> {
     const View<Label> labels = propagates() ? propagate(side, first, step, purpose)
                                             : minimize(side, first, step, start_u, start_v, purpose);
     label_values(backend_, {labels, side.costs, frames_.known(first), grid_, step, sub_pixel_, uniqueness_},
-                 result.u, result.v, trust);
-    if (fine.d) refine_labels<Backend>(backend_, labels, side.costs, grid_, fine.d, fine.certainty);
+                 result.u, result.v, trust, fine);
   }
 
   /// Whether to record energies.
@@ -274,10 +269,10 @@ class MatchingSolver : public SolverBase<MatchingSolver<Backend>> {
     if (cost_.aggregation > 1) return false;
     return cost_.data == DataTerm::absolute || (mixes() && propagates() && !reports_);
   }
-  /// Highest possible data cost; weight * 1e30 if there is no limit.
+  /// Highest possible data cost; weight * 1e30 if there is no limit. A match outside the image costs the
+  /// truncation, even where that is more than any difference.
   float most_cost() const {
-    const float limit = cost_.truncation > 0 ? cost_.truncation : 1e30f;
-    return cost_.weight * smaller(limit, most_difference(cost_.data));
+    return cost_.weight * (cost_.truncation > 0 ? cost_.truncation : most_difference(cost_.data));
   }
   /// Whether data costs are stored, for solvers that read them repeatedly.
   bool stores_costs() const { return !is_lazy() && (!is_winner() || grid_.ny > 1 || reports_); }

@@ -35,7 +35,7 @@ float own_least(const Method& method) {
     if (!usual) return data == DataTerm::absolute ? 0.1f : 0.0f;
     // A projected right view has no margins of its own: see disparity_confidence.
     const auto& checks = method.energy.checks;
-    return checks.lr_check > 0 && checks.right_view == RightView::solved ? 0.5f : 0.028f;
+    return checks.lr_check > 0 && checks.right_view == RightView::solved ? 0.5f : 0.024f;
   }
   return anneals ? 0 : 0.018f;
 }

@@ -220,11 +220,10 @@ class RefinedDisparities : public Solver {
   template <class Method>
   RefinedDisparities(Backend& backend, Workspace& workspace, const Method& method, Size size,
                      const StereoOptions& options)
-      : Solver(
-            backend, workspace, checked(method, size), size,
-            {options.energies, options.progress, solves_right(method.energy.checks),
-             method.energy.checks.color_median > 0 || method.energy.checks.lr_check > 0 ||
-                 method.energy.sub_pixel || has_bars(options.planes())}),
+      : Solver(backend, workspace, checked(method, size), size,
+               {options.energies, options.progress, solves_right(method.energy.checks),
+                method.energy.checks.color_median > 0 || method.energy.checks.lr_check > 0 ||
+                    method.energy.sub_pixel || has_bars(options.planes())}),
         backend_(backend),
         refinement_(backend, workspace, size, method.energy.checks, 1),
         checks_(method.energy.checks),
@@ -267,15 +266,26 @@ class RefinedDisparities : public Solver {
                     Purpose::result);
     };
     const auto solve_right = [&] { Solver::solve(1, nullptr, right_, {}, {}, Purpose::check); };
-    if (Solver::solves_both_at_once()) {
-      backend_.beside(solve_right, solve_left);
-    } else {
+    const auto solve_both = [&] {
+      if (Solver::solves_both_at_once()) return backend_.beside(solve_right, solve_left);
       solve_left();
       if (solves_right(checks_)) solve_right();
+    };
+    const auto find_all_periods = [&] {
+      if (repetition_.repeated) find_periods(backend_, Solver::colors(0), most_ - least_ + 1, repetition_);
+    };
+    // Periods take little of a GPU, and so do the coarse levels. A start is in the user's memory, which steps
+    // must not read while others run beside them.
+    if (repetition_.repeated && !start) {
+      backend_.beside(find_all_periods, solve_both);
+    } else {
+      find_all_periods();
+      solve_both();
     }
     if (checks_.lr_check > 0) {
-      if (!solves_right(checks_)) project_disparities<Backend>(backend_, left, right_);
-      check_disparities<Backend>(backend_, left, right_, checks_.lr_check, valid, unsure_);
+      solves_right(checks_)
+          ? check_disparities<Backend>(backend_, left, right_, checks_.lr_check, valid, unsure_)
+          : project_disparities<Backend>(backend_, left, right_, checks_.lr_check, valid, unsure_);
     }
     refinement_.mend(&left, 1, valid,
                      [&] { fill_from_row(backend_, left, View<const std::uint8_t>(valid)); });
@@ -299,10 +309,10 @@ class RefinedDisparities : public Solver {
     if (repetition_.repeated) {
       find_repetition(backend_, {Solver::colors(0), Solver::colors(1), to, int(least_), int(most_)},
                       repetition_);
-      withhold_repeated<Backend>(backend_, repetition_.repeated, valid, result.confidence);
-    }
-    if (least_confidence_ > 0)
+      withhold_repeated<Backend>(backend_, repetition_.repeated, least_confidence_, valid, result.confidence);
+    } else if (least_confidence_ > 0) {
       withhold_unsure(backend_, View<const float>(result.confidence), least_confidence_, valid);
+    }
     if (has_bars_)
       disparity_error_bars(backend_,
                            {Solver::colors(0), Solver::colors(1), to, right_, valid, result.confidence},

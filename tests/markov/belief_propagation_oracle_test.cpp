@@ -328,7 +328,7 @@ class BeliefOracle : public OnDevice {
       paint(pair.frame0, false), paint(pair.frame1, true);
       const oracle::LabelEnergy energy = energy_of(c, pair);
       const oracle::Compared compared(pair.frame0, 0, true);
-      oracle::Slanted slanted{slant == Slant::all, c.method.energy.smoothness, {}};
+      oracle::Slanted slanted{slant == Slant::all, slant != Slant::quick, c.method.energy.smoothness, {}};
       for (std::size_t i = 0; i < 3; ++i)
         slanted.color[i] = oracle::tabulate(c.size, [&](int x, int y) {
           return std::floor(std::clamp(compared.color[i](x, y), 0.0, 255.0) + 0.5);
@@ -370,6 +370,11 @@ TEST_P(BeliefOracle, AgreesForDisplacements) { expect_oracle<Flow>(flow_cases())
 TEST_P(BeliefOracle, AgreesForDisparitiesInUnits) { expect_oracle_of_units<Stereo>(stereo_cases()); }
 TEST_P(BeliefOracle, AgreesForDisplacementsInUnits) { expect_oracle_of_units<Flow>(flow_cases()); }
 
+TEST_P(BeliefOracle, AgreesInUnitsWhereMatchesOutsideCostMost) {
+  expect_oracle_of_units<Stereo>(high_truncation_cases(StereoEnergy{.disparities = 12}));
+  expect_oracle_of_units<Flow>(high_truncation_cases(DisplacementEnergy{.max_displacement = 3}));
+}
+
 TEST_P(BeliefOracle, RoundingOfDisparitiesIsBounded) { expect_near<Stereo>(stereo_cases()); }
 TEST_P(BeliefOracle, RoundingOfDisplacementsIsBounded) { expect_near<Flow>(flow_cases()); }
 
@@ -377,6 +382,7 @@ TEST_P(BeliefOracle, AgreesForDisparitiesInBlocks) { expect_blocks<Stereo>(stere
 TEST_P(BeliefOracle, AgreesForDisplacementsInBlocks) { expect_blocks<Flow>(flow_cases()); }
 
 TEST_P(BeliefOracle, AgreesForSlantedSurfaces) { expect_slanted(Slant::coarse, Precision::exact); }
+TEST_P(BeliefOracle, AgreesForSlantedSurfacesSentOnce) { expect_slanted(Slant::quick, Precision::fast); }
 TEST_P(BeliefOracle, AgreesForSlantedSurfacesOnAllLevels) { expect_slanted(Slant::all, Precision::exact); }
 TEST_P(BeliefOracle, AgreesForSlantedSurfacesInUnits) { expect_slanted(Slant::all, Precision::fast); }
 

@@ -112,5 +112,25 @@ std::vector<Case<DisplacementEnergy>> flow_cases() {
   return cases;
 }
 
+/// Cases whose truncation is above every difference, so that only matches outside the image reach it.
+template <class Energy>
+std::vector<Case<Energy>> high_truncation_cases(const Energy& given) {
+  std::vector<Case<Energy>> cases;
+  for (unsigned seed = 1; seed <= 8; ++seed) {
+    Energy energy = given;
+    energy.smoothness = {.beta = 0.7f, .smoothness_truncation = 12};
+    Case<Energy> c = case_of(energy, {37, 11}, seed);
+    c.method.energy.cost = {.data = seed % 2 ? DataTerm::mix : DataTerm::census,
+                            .rgb = true,
+                            .weight = seed % 2 ? 0.5f : 0.05f,
+                            .truncation = seed % 2 ? 50.0f : 500.0f,
+                            .aggregation = seed % 4 < 2 ? 1 : 5,
+                            .texture_aware = seed > 4};
+    c.method.levels = 5;
+    cases.push_back(c);
+  }
+  return cases;
+}
+
 }  // namespace
 }  // namespace parafield

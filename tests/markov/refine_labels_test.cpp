@@ -15,7 +15,7 @@ TEST_P(RefineLabels, AgreesWithTheOracle) {
   for (const Size size : sizes) {
     GuardedImage<Label> labels(size);
     Guarded before(size), middle(size), after(size), fine(oracle::sampled(size)),
-        certainty(oracle::sampled(size));
+        certainty(oracle::sampled(size)), whole(size);
     std::mt19937 random(81);
     for (int y = 0; y < size.height; ++y)
       for (int x = 0; x < size.width; ++x) {
@@ -26,12 +26,13 @@ TEST_P(RefineLabels, AgreesWithTheOracle) {
         after.view()(x, y) = float(least + int(random() % 100) - 10) / 8;
       }
     constexpr LabelGrid grid{.nx = 256, .x0 = -2};
-    run_on(GetParam(), {&labels, &before, &middle, &after, &fine, &certainty},
+    run_on(GetParam(), {&labels, &before, &middle, &after, &fine, &certainty, &whole},
            [&]<class Backend>(Backend& backend) {
              const CostsAround costs{middle.view(), before.view(), after.view()};
-             refine_labels<Backend>(backend, labels.view(), costs, grid, fine.view(), certainty.view());
+             label_values(backend, Values{labels.view(), costs, {}, grid}, whole.view(), {}, {},
+                          {fine.view(), certainty.view()});
            });
-    for (Guarded* image : {&fine, &certainty}) image->expect_intact_guard(text_of(size));
+    for (Guarded* image : {&fine, &certainty, &whole}) image->expect_intact_guard(text_of(size));
     const oracle::Grid disparities =
         oracle::tabulate(size, [&](int x, int y) { return labels.view()(x, y) - 2.0; });
     const auto rise = [&](int x, int y, int side) {

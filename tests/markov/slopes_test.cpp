@@ -150,11 +150,15 @@ TEST_P(SlopeSteps, CoarserLevelsKeepEdges) {
         for (int x = 0; x < size.width; ++x) fine_color.view()(x, y) = std::uint32_t(random()) & 0xffffffu;
       run_on(GetParam(), {&fine[0], &fine[1], &coarse[0], &coarse[1], &fine_color, &color},
              [&]<class Backend>(Backend& backend) {
-               LevelWeights from, to;
-               for (int j = 0; j < 2; ++j)
-                 from.plain[j] = from.used[j] = fine[j].view(), to.plain[j] = to.used[j] = coarse[j].view();
-               from.color = fine_color.view(), to.color = color.view();
-               mean_weights<Backend>(backend, from, to, 1, edges, color.view());
+               PropagationLevel<float> from{.width = size.width, .height = size.height},
+                   to{.width = half.width, .height = half.height};
+               for (int j = 0; j < 2; ++j) {
+                 from.weights.plain[j] = from.weights.used[j] = fine[j].view();
+                 to.weights.plain[j] = to.weights.used[j] = coarse[j].view();
+               }
+               from.weights.color = fine_color.view(), to.weights.color = color.view();
+               find_coarser<Backend, float>(backend, {}, from,
+                                            {.level = {to}, .color = {color.view()}, .edges = edges});
              });
       color.expect_intact_guard(text_of(size));
       for (int j = 0; j < 2; ++j) {

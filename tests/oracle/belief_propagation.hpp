@@ -52,10 +52,12 @@ struct Units {
   }
 };
 
-/// Slanted surfaces: planes are fitted to the labels of levels 4 to 2, or 1, and messages follow their slopes.
-/// For linear smoothness of disparities.
+/// Slanted surfaces: planes are fitted to the labels of levels 4 to 2, or 1, and messages follow their
+/// slopes. For linear smoothness of disparities.
 struct Slanted {
   bool on_all_levels = false;
+  bool twice =
+      true;  ///< coarse levels follow their own slopes, too; otherwise, only levels 4 and 3 have planes
   Smoothness smoothness;
   std::array<Grid, 3> color;  ///< bytes of the frame's colors
 };
@@ -76,8 +78,8 @@ class BeliefPropagation {
       levels_.push_back(summed(levels_.back()));
     for (std::size_t k = levels_.size(); k-- > 0;) {
       const int count = k == 0 && on_finest >= 0 ? on_finest : iterations;
-      const bool fits = slanted_ && k <= 4 && k >= (slanted_->on_all_levels ? 1 : 2);
-      for (int solve = fits && k >= 2 ? 0 : 1; solve < 2; ++solve) {
+      const bool fits = slanted_ && k <= 4 && k >= (slanted_->on_all_levels ? 1 : slanted_->twice ? 2 : 3);
+      for (int solve = fits && slanted_->twice && k >= 2 ? 0 : 1; solve < 2; ++solve) {
         levels_[k].received = empty(levels_[k].size).received;
         if (k + 1 < levels_.size()) receive_from_blocks(levels_[k], levels_[k + 1]);
         for (int i = 0; i < count; ++i) send(levels_[k], i % 2);

@@ -133,12 +133,12 @@ inline double difference(const Compared& a, int ax, int ay, const Compared& b, i
   }
 }
 
-/// Highest data cost that there can be: infinity without a limit.
+/// Highest data cost that there can be: infinity without a limit. Matches outside the image have the limit.
 inline double most_cost(const MatchingCost& cost) {
-  double most = std::numeric_limits<double>::infinity();
-  if (cost.data == DataTerm::census) most = 24;
-  if (cost.data == DataTerm::mix) most = 0.08 * 10 + 0.048 * 18 + 0.48 * 2;
-  return cost.weight * (cost.truncation > 0 ? std::min(most, double(cost.truncation)) : most);
+  if (cost.truncation > 0) return double(cost.weight) * cost.truncation;
+  if (cost.data == DataTerm::census) return cost.weight * 24.0;
+  if (cost.data == DataTerm::mix) return cost.weight * (0.08 * 10 + 0.048 * 18 + 0.48 * 2);
+  return std::numeric_limits<double>::infinity();
 }
 
 /// Data costs of every pixel with its match `shift` away: weight * min(difference, truncation), as a mean

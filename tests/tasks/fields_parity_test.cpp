@@ -31,8 +31,22 @@ EnergyReport report_of(unsigned seed) {
   return seed % 4 == 0 ? EnergyReport::none : seed % 4 == 1 ? EnergyReport::sweeps : EnergyReport::result;
 }
 
+/// Belief propagation in 16 bits, where matches outside the image cost more than any difference: four such
+/// costs of level 1 exceed 16 bits.
+BeliefPropagation<StereoEnergy> outside_costs_most() {
+  BeliefPropagation<StereoEnergy> method;
+  method.energy.disparities = 20;
+  method.energy.cost = {
+      .data = DataTerm::mix, .rgb = true, .weight = 0.5f, .truncation = 112.5f, .texture_aware = true};
+  method.energy.smoothness = {.beta = 0.7f, .smoothness_truncation = 17};
+  method.energy.checks = {};
+  method.precision = Precision::fast;
+  return method;
+}
+
 std::vector<ParityCase<Stereo>> stereo_cases() {
   auto list = cases<Stereo>([](unsigned seed) { return StereoOptions{.energies = report_of(seed)}; });
+  list.push_back({outside_costs_most(), {101, 67}, PixelFormat::rgb_u8, unsigned(list.size() + 1), {}});
   for (ParityCase<Stereo>& each : list)
     if (const auto* method = std::get_if<BeliefPropagation<StereoEnergy>>(&each.method))
       each.options.sigma = each.options.outlier = each.options.cause =

@@ -103,9 +103,9 @@ inline std::array<Preset<BeliefPropagation<StereoEnergy>>, 4> presets(
     const BeliefPropagation<StereoEnergy>&) {
   using Method = BeliefPropagation<StereoEnergy>;
   Method fast, accurate;
-  fast.energy.smoothness.beta = 0.8f;
+  fast.energy.smoothness.beta = 0.85f;
   fast.levels = 7;
-  fast.surfaces.slant = Slant::none;
+  fast.surfaces.slant = Slant::quick;
   fast.iterations = 2;
   fast.finest_iterations = 0;
   fast.energy.checks.right_view = RightView::projected;

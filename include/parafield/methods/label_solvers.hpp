@@ -151,10 +151,11 @@ struct Annealing {
 /// Levels of belief propagation whose smoothness follows the slopes of surfaces.
 enum class Slant {
   none,
+  quick,   ///< all levels but the finest two, without solving any level twice
   coarse,  ///< all levels but the finest
   all
 };
-constexpr std::array<std::string_view, 3> names_of(Slant) { return {"none", "coarse", "all"}; }
+constexpr std::array<std::string_view, 4> names_of(Slant) { return {"none", "quick", "coarse", "all"}; }
 
 /// Parameters of belief propagation for surfaces that are slanted. Displacements have none.
 template <class EnergyType>
@@ -163,11 +164,12 @@ struct SlantedSurfaces {
 };
 template <>
 struct SlantedSurfaces<StereoEnergy> {
-  PF_PARAMETER(Slant, slant, Slant::none,
-               "Levels whose smoothness follows slanted surfaces. Planes are fitted to a coarse level's "
-               "disparities; the next finer level then compares a disparity with the neighbor's continued "
-               "along the plane. coarse: all levels but the finest. all: also the finest, which takes "
-               "longer.");
+  PF_PARAMETER(
+      Slant, slant, Slant::none,
+      "Levels whose smoothness follows slanted surfaces. Planes are fitted to a coarse level's disparities; "
+      "the next finer level then compares a disparity with the neighbor's continued along the plane. coarse: "
+      "all levels but the finest; the coarse levels are solved a second time. quick: all but the finest two, "
+      "each solved once. all: also the finest, which takes longer.");
 };
 
 /// Hierarchical min-sum belief propagation for energies with 4 neighbors. An iteration updates the messages

@@ -20,7 +20,8 @@ Cuda::Cuda(const Device& device, Stream stream, bool throughput)
   const cuda::Exclusive exclusive;
   if (!stream.handle) own_stream_.reset(new_stream());
   stream_ = stream.handle ? static_cast<cudaStream_t>(stream.handle) : own_stream_.get();
-  for (OwnStream* recorder : {&recorder_, &part_recorder_, &side_recorder_}) recorder->reset(new_stream());
+  for (OwnStream* recorder : {&recorder_, &part_recorder_, &side_recorders_[0], &side_recorders_[1]})
+    recorder->reset(new_stream());
   recording_ = recorder_.get();
   int major = 0;
   PF_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device_));

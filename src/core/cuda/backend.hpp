@@ -102,6 +102,7 @@ class Cuda {
   }
 
   /// Runs two groups of steps concurrently. Neither may read what the other writes, nor call `launch_input`.
+  /// The second group may call it again.
   template <class Aside, class Steps>
   void beside(Aside aside, Steps steps) {
     if (skips_launches()) return;
@@ -281,8 +282,9 @@ class Cuda {
   std::vector<OwnEvent> marks_;
   OwnStream recorder_;                // kernels are captured on it; it never runs any
   OwnStream part_recorder_;           // the same, for the steps under a condition
-  OwnStream side_recorder_;           // the same, for the first group of steps of `beside`
-  cudaStream_t recording_ = nullptr;  // whichever of the three is capturing now
+  OwnStream side_recorders_[2];       // the same, for the first group of steps of `beside`
+  int asides_ = 0;                    // side recorders in use
+  cudaStream_t recording_ = nullptr;  // whichever of them is capturing now
   bool waits_ = false;                // the next kernel begins only when all preceding kernels have ended
   cudaStream_t stream_ = nullptr;     // runs the graphs: own_stream_, or the user's stream
   Mode mode_ = Mode::recording;

@@ -78,6 +78,7 @@ Cuda::Part::~Part() {
 
 void Cuda::begin_recording() {
   mode_ = Mode::recording;
+  asides_ = 0;
   recorded_ = {};
   recording_ = recorder_.get();
   begin_part();
@@ -130,8 +131,10 @@ void follow(cudaStream_t stream, cudaStream_t other) {
 }  // namespace
 
 void Cuda::begin_aside() {
-  follow(side_recorder_.get(), recorder_.get());
-  recording_ = side_recorder_.get();
+  if (asides_ == std::ssize(side_recorders_)) fail(ErrorCode::device, "too many groups of steps run at once");
+  const cudaStream_t side = side_recorders_[asides_++].get();
+  follow(side, recorder_.get());
+  recording_ = side;
   waits_ = true;
 }
 
@@ -141,7 +144,7 @@ void Cuda::end_aside() {
 }
 
 void Cuda::join_aside() {
-  follow(recorder_.get(), side_recorder_.get());
+  follow(recorder_.get(), side_recorders_[--asides_].get());
   waits_ = true;
 }
 

@@ -39,6 +39,19 @@ void sum_mix_rows(const Energy<MixedCosts>& energy, const PairUnits& units, int 
   }
 }
 
+/// Sums the data costs of a level over 2 x 2 pixels.
+template <class Value>
+void sum_data(Cpu& cpu, const PairUnits& units, const PropagationLevel<Value>& fine,
+              const PropagationLevel<Value>& coarse) {
+  const Rows<Value> from(fine, units), to(coarse, units);
+  with_wide(fine, [&]<class Wide>() {
+    cpu.few_rows(coarse.height, [&](RowRange part, void* memory) {
+      for (int y = part.begin; y < part.end; ++y)
+        sum_rows(units, from, 2 * y, 2 * y + 1 < fine.height, to, y, static_cast<Wide*>(memory));
+    });
+  });
+}
+
 }  // namespace
 
 template <class Backend, class Data, class Value>
@@ -82,15 +95,18 @@ void pack_data(Backend& cpu, const Energy<Data>& energy, const PairUnits& units,
 }
 
 template <class Backend, class Value>
-void sum_data(Backend& cpu, const PairUnits& units, const PropagationLevel<Value>& fine,
-              const PropagationLevel<Value>& coarse) {
-  const Rows<Value> from(fine, units), to(coarse, units);
-  with_wide(fine, [&]<class Wide>() {
-    cpu.few_rows(coarse.height, [&](RowRange part, void* memory) {
-      for (int y = part.begin; y < part.end; ++y)
-        sum_rows(units, from, 2 * y, 2 * y + 1 < fine.height, to, y, static_cast<Wide*>(memory));
-    });
-  });
+void find_coarser(Backend& cpu, const PairUnits& units, const PropagationLevel<Value>& fine,
+                  const CoarserLevels<Value>& coarser) {
+  constexpr int packed = 2;  // levels whose costs pack_data has stored
+  const PropagationLevel<Value>* from = &fine;
+  for (int i = 0; i < 2 && coarser.level[i].width > 0; ++i) {
+    const PropagationLevel<Value>& to = coarser.level[i];
+    const int number = coarser.number + i;
+    if (to.data && number > packed) sum_data(cpu, units, *from, to);
+    if (to.weights.plain[0] || coarser.color[i])
+      mean_weights(cpu, from->weights, to.weights, number, coarser.edges, coarser.color[i]);
+    from = &to;
+  }
 }
 
 template <class Backend, class Value>

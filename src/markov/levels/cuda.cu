@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "markov/levels/coarser.cuh"
 #include "markov/mix/pack.cuh"
 
 namespace parafield {
@@ -61,57 +62,6 @@ __global__ void __launch_bounds__(threads)
     out[label] = label < grid.count() ? data_value(cost(label), least, units, Value()) : none;
 }
 
-/// Sums data costs, with a warp or a part of it for each pixel of the coarser level.
-template <class Value>
-__global__ void __launch_bounds__(threads)
-    sum_kernel(PairUnits units, int values, int lanes, PropagationLevel<Value> fine,
-               PropagationLevel<Value> coarse) {
-  begin_kernel();
-  const int pixel = int(blockIdx.x) * (threads / lanes) + int(threadIdx.x) / lanes,
-            lane = int(threadIdx.x) % lanes;
-  const int y = smaller(pixel / coarse.width, coarse.height - 1), x = pixel % coarse.width;
-  const bool inside = pixel < coarse.width * coarse.height;
-  const bool right = 2 * x + 1 < fine.width, below = 2 * y + 1 < fine.height;
-  const Value* const first = fine.data + (std::ptrdiff_t(2 * y) * fine.width + 2 * x) * values;
-  const std::ptrdiff_t row = std::ptrdiff_t(fine.width) * values;
-  constexpr int each = 8 / int(sizeof(Value));
-  struct alignas(8) Vector {
-    Value value[each];
-  };
-  const auto sum_at = [&](int v, Sum<Value>(&sum)[each]) {
-    const Vector none{};
-    const auto at = [&](const Value* from, bool there) {
-      return there ? *reinterpret_cast<const Vector*>(from + v * each) : none;
-    };
-    const Vector a = at(first, true), b = at(first + values, right), c = at(first + row, below),
-                 d = at(first + row + values, right && below);
-    PF_UNROLL
-    for (int i = 0; i < each; ++i)
-      sum[i] = (Sum<Value>(a.value[i]) + Sum<Value>(b.value[i])) +
-               (Sum<Value>(c.value[i]) + Sum<Value>(d.value[i]));
-  };
-  Sum<Value> least = 0, sum[each];
-  if constexpr (sizeof(Value) == 2) {
-    least = 1 << 30;
-    for (int v = lane; v < values / each; v += lanes) {
-      sum_at(v, sum);
-      PF_UNROLL
-      for (int i = 0; i < each; ++i) least = smaller(least, sum[i]);
-    }
-    for (int step = 1; step < lanes; step *= 2)
-      least = smaller(least, __shfl_xor_sync(whole_warp, least, step));
-  }
-  if (!inside) return;
-  Value* const out = coarse.data + (std::ptrdiff_t(y) * coarse.width + x) * values;
-  for (int v = lane; v < values / each; v += lanes) {
-    sum_at(v, sum);
-    Vector vector;
-    PF_UNROLL
-    for (int i = 0; i < each; ++i) vector.value[i] = summed_value(sum[i], least, units, Value());
-    reinterpret_cast<Vector*>(out)[v] = vector;
-  }
-}
-
 /// Stores data costs in the finest level.
 template <class Data, class Value>
 void pack_finest(Cuda& cuda, const Energy<Data>& energy, const PairUnits& units,
@@ -131,23 +81,17 @@ void pack_finest(Cuda& cuda, const Energy<Data>& energy, const PairUnits& units,
 
 }  // namespace
 
-template <class Backend, class Value>
-void sum_data(Backend& cuda, const PairUnits& units, const PropagationLevel<Value>& fine,
-              const PropagationLevel<Value>& coarse) {
-  const int values = packing_of<Value>(units).values;
-  int lanes = 1;
-  while (lanes < 32 && lanes * 8 / int(sizeof(Value)) < values) lanes *= 2;
-  cuda.launch(sum_kernel<Value>, dim3(blocks_for(coarse.width * coarse.height, threads / lanes)),
-              dim3(threads), 0, units, values, lanes, fine, coarse);
-}
-
 template <class Backend, class Data, class Value>
 void pack_data(Backend& cuda, const Energy<Data>& energy, const PairUnits& units,
-               const PropagationLevel<Value>& level, const PropagationLevel<Value>& coarse,
-               const PropagationLevel<Value>& third) {
+               const PropagationLevel<Value>& level, const PropagationLevel<Value>&,
+               const PropagationLevel<Value>&) {
   pack_finest(cuda, energy, units, level);
-  if (coarse.data) sum_data(cuda, units, level, coarse);
-  if (third.data) sum_data(cuda, units, coarse, third);
+}
+
+template <class Backend, class Value>
+void find_coarser(Backend& cuda, const PairUnits& units, const PropagationLevel<Value>& fine,
+                  const CoarserLevels<Value>& coarser) {
+  launch_coarser(cuda, units, packing_of<Value>(units).values, fine, coarser);
 }
 
 template <class Backend, class Value>

@@ -80,18 +80,30 @@ struct LevelCounts {
 template <class Backend, class Value>
 LevelCounts level_counts(const Backend& backend, const PairUnits& units, Size size);
 
-/// Stores an energy's data costs in the finest level, their sums in the next level, `coarse`, and the sums of
-/// these in the level after it, `third`. Levels without data are left out; only on the CPU can the finest
-/// level be one of them.
+/// Stores an energy's data costs in the finest level. The CPU also stores their sums in the next level,
+/// `coarse`, and the sums of these in the level after it, `third`, while rows are in the cache; there, levels
+/// without data are left out.
 template <class Backend, class Data, class Value>
 void pack_data(Backend& backend, const Energy<Data>& energy, const PairUnits& units,
                const PropagationLevel<Value>& level, const PropagationLevel<Value>& coarse,
                const PropagationLevel<Value>& third);
 
-/// Computes a coarser level's data costs: sums over 2 x 2 pixels (Grauer-Gray section 4, step 2).
+/// One or two levels that are computed from the next finer one.
+template <class Value>
+struct CoarserLevels {
+  int number = 1;                         // of the first one; the finest level is number 0
+  PropagationLevel<Value> level[2] = {};  // from fine to coarse; the second may have no pixels
+  View<std::uint32_t> color[2] = {};      // planes of level[i].weights.color, to write
+  CoarseEdges edges = CoarseEdges::crossed;
+};
+
+/// Computes the data costs and the weights of coarser levels. Data costs are sums over 2 x 2 pixels
+/// (Grauer-Gray section 4, step 2); for weights, see mean_weights. Planes that are empty are left out, and so
+/// are the costs that the CPU's pack_data has stored. Two levels at once are for CUDA, which has one launch for
+/// all of it: the second level's weights are computed from the finer level, too.
 template <class Backend, class Value>
-void sum_data(Backend& backend, const PairUnits& units, const PropagationLevel<Value>& fine,
-              const PropagationLevel<Value>& coarse);
+void find_coarser(Backend& backend, const PairUnits& units, const PropagationLevel<Value>& fine,
+                  const CoarserLevels<Value>& coarser);
 
 constexpr int level_chunk_bytes = 256;
 /// Columns of one parity of a row that the CPU keeps as bytes for a mix, with padding because loops may read
@@ -146,7 +158,7 @@ PF_HD std::uint16_t summed_value(int sum, int least, const PairUnits& units, std
 /// Instantiates the steps for a backend and its values.
 #define PF_LEVEL_STEPS(Backend, Value)   \
   PF_STEP(level_counts<Backend, Value>); \
-  PF_STEP(sum_data<Backend, Value>);     \
+  PF_STEP(find_coarser<Backend, Value>); \
   PF_STEP_OF_COSTS(pack_data, Backend, Value)
 
 }  // namespace parafield

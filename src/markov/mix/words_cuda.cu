@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(words_threads)
     flatness_kernel(const __grid_constant__ FlatnessPlanes planes, const __grid_constant__ Taps taps) {
   begin_kernel();
   __shared__ float strength[rows][columns];
-  __shared__ alignas(16) float sums[words_height][columns];
+  alignas(16) __shared__ float sums[words_height][columns];
   const View<float> luma = planes.luma[blockIdx.z];
   const int x0 = int(blockIdx.x) * words_width, y0 = int(blockIdx.y) * words_height,
             thread = int(threadIdx.x);
@@ -94,36 +94,58 @@ struct Part {
       smoothed[smoothed_height][smoothed_width];
 };
 
-/// Smooths a part of a plane where it is flat, with `beside` more columns and `above` more rows on each side.
-/// Outside the image the nearest pixels are used. All threads must call this.
+/// Smooths a part of a plane where it is flat, with `Beside` more columns and `Above` more rows on each side.
+/// Outside the image the nearest pixels are used. Constant widths spare the divisions that find a thread's
+/// pixels. All threads must call this.
+template <bool Flat, int Beside, int Above>
 __device__ void smooth_part(Part& part, const View<float>& plane, const View<float>& flatness,
-                            const Taps& taps, bool flat, int beside, int above) {
-  const int x0 = int(blockIdx.x) * part_width - beside, y0 = int(blockIdx.y) * part_height - above;
-  const int width = part_width + 2 * beside, height = part_height + 2 * above;
+                            const Taps& taps) {
+  const int x0 = int(blockIdx.x) * part_width - Beside, y0 = int(blockIdx.y) * part_height - Above;
+  constexpr int width = part_width + 2 * Beside, height = part_height + 2 * Above;
+  constexpr int margin = Flat ? flat_radius : 0, in_width = width + 2 * margin,
+                in_height = height + 2 * margin;
   const int last = plane.width - 1, bottom = plane.height - 1, thread = int(threadIdx.x);
-  const int margin = flat ? flat_radius : 0, in_width = width + 2 * margin, in_height = height + 2 * margin;
   __syncthreads();  // until the last plane has been read
   for (int i = thread; i < in_width * in_height; i += part_threads) {
     const int row = i / in_width, column = i - row * in_width;
     const float value = plane(clamp(x0 + column - margin, 0, last), clamp(y0 + row - margin, 0, bottom));
-    (flat ? part.plane[row][column] : part.smoothed[row][column]) = value;
+    (Flat ? part.plane[row][column] : part.smoothed[row][column]) = value;
   }
   __syncthreads();
-  if (!flat) return;
-  for (int i = thread; i < in_width * height; i += part_threads) {
-    const int row = i / in_width, column = i - row * in_width, middle = row + flat_radius;
-    part.sums[row][column] =
-        weighted_sum<flat_radius>(taps, [&](int k) { return part.plane[middle + k][column]; });
+  if constexpr (Flat) {
+    for (int i = thread; i < in_width * height; i += part_threads) {
+      const int row = i / in_width, column = i - row * in_width, middle = row + flat_radius;
+      part.sums[row][column] =
+          weighted_sum<flat_radius>(taps, [&](int k) { return part.plane[middle + k][column]; });
+    }
+    __syncthreads();
+    for (int i = thread; i < width * height; i += part_threads) {
+      const int row = i / width, column = i - row * width;
+      const int x = clamp(x0 + column, 0, last), y = clamp(y0 + row, 0, bottom);
+      const int at_row = y - y0, at = x - x0 + flat_radius;
+      const float sum = weighted_sum<flat_radius>(taps, [&](int k) { return part.sums[at_row][at + k]; });
+      part.smoothed[row][column] = interpolate(part.plane[at_row + flat_radius][at], sum, flatness(x, y));
+    }
+    __syncthreads();
   }
-  __syncthreads();
-  for (int i = thread; i < width * height; i += part_threads) {
-    const int row = i / width, column = i - row * width;
-    const int x = clamp(x0 + column, 0, last), y = clamp(y0 + row, 0, bottom);
-    const int at_row = y - y0, at = x - x0 + flat_radius;
-    const float sum = weighted_sum<flat_radius>(taps, [&](int k) { return part.sums[at_row][at + k]; });
-    part.smoothed[row][column] = interpolate(part.plane[at_row + flat_radius][at], sum, flatness(x, y));
+}
+
+/// Words of a pixel from the planes, smoothed where they are flat. `flatness`: may be empty unless `Flat`.
+/// All threads must call this.
+template <bool Flat>
+__device__ MixWords words_of_part(Part& part, const MixSource& source, const View<float>& flatness,
+                                  const Taps& taps, bool color, int i, int j) {
+  smooth_part<Flat, reach, reach>(part, source.plane[0], flatness, taps);
+  MixWords words{0, 0,
+                 census_of([&](int dx, int dy) { return part.smoothed[j + reach + dy][i + reach + dx]; })};
+  PF_UNROLL
+  for (int k = 0; k < 3; ++k) {
+    if (color) smooth_part<Flat, 1, 0>(part, source.plane[1 + k], flatness, taps);
+    const float* const at = color ? &part.smoothed[j][i + 1] : &part.smoothed[j + reach][i + reach];
+    words.color |= intensity_code(*at) << 8 * k;
+    words.gradient |= gradient_code(central_difference(at[-1], at[1])) << 8 * k;
   }
-  __syncthreads();
+  return words;
 }
 
 __global__ void __launch_bounds__(part_threads) mix_words_kernel(WordPlanes planes, Taps taps, bool color) {
@@ -141,21 +163,12 @@ __global__ void __launch_bounds__(part_threads) mix_words_kernel(WordPlanes plan
     any |= flatness(clamp(x - i + column - reach, 0, last), clamp(y - j + row - reach, 0, bottom)) > 0;
   }
   const bool flat = __syncthreads_or(any) != 0, inside = x <= last && y <= bottom;
-  smooth_part(part, source.plane[0], flatness, taps, flat, reach, reach);
-  const std::uint32_t bits =
-      census_of([&](int dx, int dy) { return part.smoothed[j + reach + dy][i + reach + dx]; });
-  std::uint32_t intensities = 0, gradients = 0;
-  PF_UNROLL
-  for (int k = 0; k < 3; ++k) {
-    if (color) smooth_part(part, source.plane[1 + k], flatness, taps, flat, 1, 0);
-    const float* const at = color ? &part.smoothed[j][i + 1] : &part.smoothed[j + reach][i + reach];
-    intensities |= intensity_code(*at) << 8 * k;
-    gradients |= gradient_code(central_difference(at[-1], at[1])) << 8 * k;
-  }
+  const MixWords found = flat ? words_of_part<true>(part, source, flatness, taps, color, i, j)
+                              : words_of_part<false>(part, source, flatness, taps, color, i, j);
   if (!inside) return;
-  words.color(x, y) = intensities;
-  words.gradient(x, y) = gradients;
-  words.census(x, y) = bits | mix_weight(flatness ? flatness(x, y) : 0.0f);
+  words.color(x, y) = found.color;
+  words.gradient(x, y) = found.gradient;
+  words.census(x, y) = found.census | mix_weight(flatness ? flatness(x, y) : 0.0f);
 }
 
 }  // namespace

@@ -121,34 +121,6 @@ __global__ void edge_weights_kernel(Images images, float scale, float floor, Edg
   }
 }
 
-/// Computes the weights that messages from pixel (x, y) use, from the plain weights.
-template <class FlatnessAt>
-__device__ void use_weights(const LevelWeights& weights, float growth, int x, int y, float right, float down,
-                            FlatnessAt flatness) {
-  const float here = flatness(x, y);
-  const bool inside = x + 1 < weights.used[0].width;
-  weights.used[0](x, y) = inside ? used_weight(right, here, flatness(x + 1, y), growth) : 0.0f;
-  weights.used[1](x, y) =
-      used_weight(down, here, flatness(x, smaller(y + 1, weights.used[0].height - 1)), growth);
-}
-
-__global__ void mean_weights_kernel(LevelWeights fine, LevelWeights coarse, int level, CoarseEdges edges,
-                                    View<std::uint32_t> color, Size size) {
-  begin_kernel();
-  const int x = own_x(), y = own_y();
-  if (x >= size.width || y >= size.height) return;
-  if (color) color(x, y) = mean_color(fine.color, x, y);
-  if (!coarse.plain[0]) return;
-  const float right = mean_weight(fine.plain[0], 0, x, y, edges),
-              down = mean_weight(fine.plain[1], 1, x, y, edges);
-  coarse.plain[0](x, y) = right;
-  coarse.plain[1](x, y) = down;
-  if (!coarse.flatness) return;
-  coarse.flatness(x, y) = least_flatness(fine.flatness, x, y);
-  use_weights(coarse, growth_of(level), x, y, right, down,
-              [&](int at_x, int at_y) { return least_flatness(fine.flatness, at_x, at_y); });
-}
-
 }  // namespace
 
 template <class Backend>
@@ -188,18 +160,10 @@ void edge_weights(Backend& cuda, const View<const float> (&planes)[3], float sca
               floor, edges);
 }
 
-template <class Backend>
-void mean_weights(Backend& cuda, const LevelWeights& fine, const LevelWeights& coarse, int level,
-                  CoarseEdges edges, View<std::uint32_t> color) {
-  const Size size = coarse.plain[0] ? coarse.plain[0].size() : color.size();
-  cuda.launch(mean_weights_kernel, pixel_grid(size), pixel_block, 0, fine, coarse, level, edges, color, size);
-}
-
 PF_STEP(clean<Cuda>);
 PF_STEP(convert_known<Cuda>);
 PF_STEP(central_differences<Cuda>);
 PF_STEP(extend<Cuda>);
 PF_STEP(edge_weights<Cuda>);
-PF_STEP(mean_weights<Cuda>);
 
 }  // namespace parafield

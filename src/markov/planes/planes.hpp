@@ -71,7 +71,8 @@ enum class CoarseEdges {
 
 /// Computes the weights of level number `level` from the next finer level: see mean_weight and used_weight.
 /// The flatness of a pixel is the least of its 2 x 2 finer pixels, and its color is their mean. `color`: the
-/// plane of coarse.color, to write. Planes that are empty in `coarse` are left out.
+/// plane of coarse.color, to write. Planes that are empty in `coarse` are left out. Only the CPU has this step;
+/// find_coarser calls it, and on CUDA computes the same.
 template <class Backend>
 void mean_weights(Backend& backend, const LevelWeights& fine, const LevelWeights& coarse, int level,
                   CoarseEdges edges, View<std::uint32_t> color);
@@ -86,8 +87,9 @@ PF_HD float edge_weight(const float (&a)[3], const float (&b)[3], float scale, f
 }
 
 /// Least weight of a fine edge and of the edges before and after it in its direction, which are inside the
-/// coarser pixels that it connects.
-PF_HD float kept_weight(const View<float>& fine, int j, int x, int y) {
+/// coarser pixels that it connects. `Plane`: a view, or another type with its size and its values.
+template <class Plane>
+PF_HD float kept_weight(const Plane& fine, int j, int x, int y) {
   const int dx = j == 0, dy = j == 1;
   const bool has_next = x + dx < fine.width - dx && y + dy < fine.height - dy;
   const float here = fine(x, y), before = fine(larger(x - dx, 0), larger(y - dy, 0)),
@@ -95,14 +97,16 @@ PF_HD float kept_weight(const View<float>& fine, int j, int x, int y) {
   return smaller(here, smaller(before, after));
 }
 /// Weight of a coarser pixel's edge to the right (j = 0) or down (j = 1): the mean of the two fine edges.
-PF_HD float mean_weight(const View<float>& fine, int j, int x, int y, CoarseEdges edges) {
+template <class Plane>
+PF_HD float mean_weight(const Plane& fine, int j, int x, int y, CoarseEdges edges) {
   const int x0 = smaller(2 * x + (j == 0), fine.width - 1), y0 = smaller(2 * y + (j == 1), fine.height - 1);
   const int x1 = smaller(x0 + (j == 1), fine.width - 1), y1 = smaller(y0 + (j == 0), fine.height - 1);
   if (edges == CoarseEdges::kept) return 0.5f * (kept_weight(fine, j, x0, y0) + kept_weight(fine, j, x1, y1));
   return 0.5f * (fine(x0, y0) + fine(x1, y1));
 }
 /// Mean color of a coarser pixel's 2 x 2 pixels. At the border, the nearest pixels are used.
-PF_HD std::uint32_t mean_color(const View<const std::uint32_t>& fine, int x, int y) {
+template <class Plane>
+PF_HD std::uint32_t mean_color(const Plane& fine, int x, int y) {
   const int x0 = 2 * x, y0 = 2 * y, x1 = smaller(x0 + 1, fine.width - 1),
             y1 = smaller(y0 + 1, fine.height - 1);
   const std::uint32_t a = fine(x0, y0), b = fine(x1, y0), c = fine(x0, y1), d = fine(x1, y1);
@@ -113,7 +117,8 @@ PF_HD std::uint32_t mean_color(const View<const std::uint32_t>& fine, int x, int
   return word;
 }
 /// Least flatness of a coarser pixel's 2 x 2 pixels.
-PF_HD float least_flatness(const View<float>& fine, int x, int y) {
+template <class Plane>
+PF_HD float least_flatness(const Plane& fine, int x, int y) {
   const int x0 = 2 * x, y0 = 2 * y, x1 = smaller(x0 + 1, fine.width - 1),
             y1 = smaller(y0 + 1, fine.height - 1);
   return smaller(smaller(fine(x0, y0), fine(x1, y0)), smaller(fine(x0, y1), fine(x1, y1)));

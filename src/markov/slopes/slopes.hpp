@@ -11,6 +11,7 @@ namespace parafield {
 constexpr int slope_radius_x = 4, slope_radius_y = 3;  // of the window that a plane is fitted to
 constexpr int coarsest_sloped = 4;                     // planes are fitted on this level and on finer ones
 constexpr int last_solved_twice = 2;  // from coarsest_sloped to this level, messages are sent twice
+constexpr int finest_quick = 3;       // finest level that planes are fitted to with Slant::quick
 
 /// Labels of a level and what planes need of them.
 struct LevelLabels {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "core/cuda/pixels.cuh"
 #include "markov/launch.cuh"
 #include "markov/values/values.hpp"
 
@@ -13,8 +12,35 @@ __global__ void nearest_labels_kernel(View<const float> u, View<const float> v, 
   if (x < labels.width && y < labels.height) labels(x, y) = nearest_label(grid, u(x, y), v ? v(x, y) : 0.0f);
 }
 
-__global__ void label_values_kernel(Values values, View<float> u, View<float> v, Trust trust) {
+/// Refines the disparity of sample (i, j).
+__device__ void refine_label(const Values& values, const RefinedLabels& refined, int i, int j) {
+  const View<const Label> labels = values.labels;
+  const CostsAround& costs = values.costs;
+  const int x = 2 * i, y = 2 * j;
+  const Label own = labels(x, y);
+  CostRises rises;
+  for (int row = larger(y - refined_radius, 0); row < smaller(y + refined_radius + 1, labels.height); ++row) {
+    PF_UNROLL
+    for (int k = -refined_radius; k <= refined_radius; ++k) {
+      if (x + k < 0 || x + k >= labels.width) continue;
+      rises.add(labels(x + k, row) == own, costs.before_x(x + k, row), costs.middle(x + k, row),
+                costs.after_x(x + k, row));
+    }
+  }
+  refined.d(i, j) = float(values.grid.x0 + own) + rises.offset();
+  refined.certainty(i, j) = rises.mean();
+}
+
+/// The last `refining` rows of blocks refine disparities, in the time that the others take.
+__global__ void label_values_kernel(Values values, View<float> u, View<float> v, Trust trust,
+                                    RefinedLabels refined, int refining) {
   begin_kernel();
+  const int first_refining = int(gridDim.y) - refining;
+  if (int(blockIdx.y) >= first_refining) {
+    const int i = own_x(), j = own_y() - first_refining * int(blockDim.y);
+    if (i < refined.d.width && j < refined.d.height) refine_label(values, refined, i, j);
+    return;
+  }
   const int x = own_x(), y = own_y();
   if (x >= u.width || y >= u.height) return;
   const LabelGrid grid = values.grid;
@@ -44,33 +70,15 @@ void nearest_labels(Backend& cuda, View<const float> u, View<const float> v, Lab
 }
 
 template <class Backend>
-void label_values(Backend& cuda, const Values& values, View<float> u, View<float> v, Trust trust) {
-  cuda.launch(label_values_kernel, pixel_grid(u.size()), pixel_block, 0, values, u, v, trust);
-}
-
-template <class Backend>
-void refine_labels(Backend& cuda, View<const Label> labels, const CostsAround& costs, LabelGrid grid,
-                   View<float> fine, View<float> certainty) {
-  for_pixels(cuda, fine.size(), [=] __device__(int i, int j) {
-    const int x = 2 * i, y = 2 * j;
-    const Label own = labels(x, y);
-    CostRises rises;
-    for (int row = larger(y - refined_radius, 0); row < smaller(y + refined_radius + 1, labels.height);
-         ++row) {
-      PF_UNROLL
-      for (int k = -refined_radius; k <= refined_radius; ++k) {
-        if (x + k < 0 || x + k >= labels.width) continue;
-        rises.add(labels(x + k, row) == own, costs.before_x(x + k, row), costs.middle(x + k, row),
-                  costs.after_x(x + k, row));
-      }
-    }
-    fine(i, j) = float(grid.x0 + own) + rises.offset();
-    certainty(i, j) = rises.mean();
-  });
+void label_values(Backend& cuda, const Values& values, View<float> u, View<float> v, Trust trust,
+                  const RefinedLabels& refined) {
+  dim3 grid = pixel_grid(u.size());
+  const int refining = refined.d ? int(pixel_grid(refined.d.size()).y) : 0;
+  grid.y += unsigned(refining);
+  cuda.launch(label_values_kernel, grid, pixel_block, 0, values, u, v, trust, refined, refining);
 }
 
 PF_STEP(nearest_labels<Cuda>);
 PF_STEP(label_values<Cuda>);
-PF_STEP(refine_labels<Cuda>);
 
 }  // namespace parafield

@@ -22,18 +22,20 @@ struct Values {
   float uniqueness = 0;  // least margin of a valid label
 };
 
+/// Refined disparities of every other pixel of every other row: d(i, j) belongs to pixel (2 i, 2 j). The
+/// data costs around the labels are summed over the pixels of the same label in a window. `certainty`: how
+/// much more the two adjacent labels cost in the window, their mean.
+struct RefinedLabels {
+  View<float> d, certainty;
+};
+
 /// Stores the values of labels, px. With sub_pixel, parabolas refine flow. `v` is empty for disparities,
 /// which stay whole. The confidence is the margin or, without margins, the smaller label_confidence of x and
-/// y. Valid pixels are known and have a match inside the image and enough margin.
+/// y. Valid pixels are known and have a match inside the image and enough margin. Unless they are empty, also
+/// computes `refined` disparities.
 template <class Backend>
-void label_values(Backend& backend, const Values& values, View<float> u, View<float> v, Trust trust);
-
-/// Refines the disparities of every other pixel of every other row: fine(i, j) belongs to pixel (2 i, 2 j).
-/// `costs`: data costs around the labels, which are summed over the pixels of the same label in a window.
-/// `certainty`: how much more the two adjacent labels cost in the window, their mean.
-template <class Backend>
-void refine_labels(Backend& backend, View<const Label> labels, const CostsAround& costs, LabelGrid grid,
-                   View<float> fine, View<float> certainty);
+void label_values(Backend& backend, const Values& values, View<float> u, View<float> v, Trust trust,
+                  const RefinedLabels& refined);
 
 // Shared by both backends.
 
@@ -58,7 +60,7 @@ PF_HD float label_value(int whole, bool sub_pixel, float before, float middle, f
   return float(whole) + (sub_pixel ? parabola(before, middle, after) : 0.0f);
 }
 
-constexpr int refined_radius = 2;  // px, of the window of refine_labels
+constexpr int refined_radius = 2;  // px, of the window of RefinedLabels
 
 /// How much more the labels before and after a pixel's label cost, summed over a window.
 struct CostRises {

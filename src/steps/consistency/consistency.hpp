@@ -22,9 +22,11 @@ void check_disparities(Backend& backend, View<const float> left, View<const floa
                        View<std::uint8_t> valid, View<std::uint8_t> unsure);
 
 /// Projects the disparities of the left image into the right image. Each pixel gets the largest disparity
-/// that points to it, which belongs to the nearest surface, or -infinity if none does.
+/// that points to it, which belongs to the nearest surface, or -infinity if none does. Unless `valid` is
+/// empty, then checks the disparities of the left image: see check_disparities.
 template <class Backend>
-void project_disparities(Backend& backend, View<const float> left, View<float> right);
+void project_disparities(Backend& backend, View<const float> left, View<float> right, float tolerance = 0,
+                         View<std::uint8_t> valid = {}, View<std::uint8_t> unsure = {});
 
 /// Planes that confidence is computed from. `right` and `right_margin` may be empty.
 struct DisparityEvidence {

@@ -70,7 +70,8 @@ void check_disparities(Backend& cpu, View<const float> left, View<const float> r
 }
 
 template <class Backend>
-void project_disparities(Backend& cpu, View<const float> left, View<float> right) {
+void project_disparities(Backend& cpu, View<const float> left, View<float> right, float tolerance,
+                         View<std::uint8_t> valid, View<std::uint8_t> unsure) {
   cpu.rows(left.height, [=](int y) {
     const float* const d = left.row(y);
     float* const out = right.row(y);
@@ -81,6 +82,7 @@ void project_disparities(Backend& cpu, View<const float> left, View<float> right
       if (column.inside) out[column.x] = larger(out[column.x], d[x]);
     }
   });
+  if (valid) check_disparities<Backend>(cpu, left, right, tolerance, valid, unsure);
 }
 
 template <class Backend>

@@ -15,31 +15,66 @@ void check_consistency(Backend& cuda, FlowPlanes forward, FlowPlanes backward, f
   });
 }
 
+namespace {
+
+/// Left-right check of pixel (x, y). `right`: the row of right disparities, see difference_to_right.
+template <class Row>
+__device__ void check_disparity(float d, Row right, float tolerance, int x, int y, View<std::uint8_t> valid,
+                                View<std::uint8_t> unsure) {
+  const float difference = difference_to_right(d, right, valid.width, x);
+  const bool kept = valid(x, y) != 0 && difference <= tolerance;
+  valid(x, y) = kept;
+  if (unsure) unsure(x, y) = !kept || difference > 0;
+}
+
+constexpr int project_threads = 256;
+constexpr std::size_t most_row_bytes = 48 * 1024;  // shared memory that every kernel has
+
+/// Row of projected disparities as integers.
+struct ProjectedRow {
+  const int* ordered;
+  __device__ float operator[](int x) const { return from_ordered_bits(ordered[x]); }
+};
+
+/// Disparities are projected as integers with the same order as the floats, so an atomic maximum finds the
+/// largest. A CUDA block projects a row, in shared memory or, if that is too small, in the row of the result.
+__global__ void __launch_bounds__(project_threads)
+    project_kernel(View<const float> left, View<float> right, bool is_shared, float tolerance,
+                   View<std::uint8_t> valid, View<std::uint8_t> unsure) {
+  begin_kernel();
+  const int y = int(blockIdx.x), width = left.width, first = int(threadIdx.x);
+  const float* const d = left.row(y);
+  float* const out = right.row(y);
+  int* const ordered = is_shared ? dynamic_shared<int>() : reinterpret_cast<int*>(out);
+  for (int x = first; x < width; x += project_threads) ordered[x] = ordered_bits(not_projected);
+  __syncthreads();
+  for (int x = first; x < width; x += project_threads)
+    if (const Column column = column_at(x, d[x], width); column.inside)
+      atomicMax(&ordered[column.x], ordered_bits(d[x]));
+  __syncthreads();
+  for (int x = first; x < width && valid; x += project_threads)
+    check_disparity(d[x], ProjectedRow{ordered}, tolerance, x, y, valid, unsure);
+  if (!is_shared) __syncthreads();
+  for (int x = first; x < width; x += project_threads) out[x] = from_ordered_bits(ordered[x]);
+}
+
+}  // namespace
+
 template <class Backend>
 void check_disparities(Backend& cuda, View<const float> left, View<const float> right, float tolerance,
                        View<std::uint8_t> valid, View<std::uint8_t> unsure) {
   for_pixels(cuda, valid.size(), [=] __device__(int x, int y) {
-    const float difference = difference_to_right(left(x, y), right.row(y), valid.width, x);
-    const bool kept = valid(x, y) != 0 && difference <= tolerance;
-    valid(x, y) = kept;
-    if (unsure) unsure(x, y) = !kept || difference > 0;
+    check_disparity(left(x, y), right.row(y), tolerance, x, y, valid, unsure);
   });
 }
 
-/// Disparities are projected as integers with the same order as the floats, so an atomic maximum finds the
-/// largest.
 template <class Backend>
-void project_disparities(Backend& cuda, View<const float> left, View<float> right) {
-  const View<int> ordered{reinterpret_cast<int*>(right.data), right.width, right.height, right.pitch};
-  for_pixels(cuda, right.size(),
-             [=] __device__(int x, int y) { ordered(x, y) = ordered_bits(not_projected); });
-  for_pixels(cuda, left.size(), [=] __device__(int x, int y) {
-    const float d = left(x, y);
-    const Column column = column_at(x, d, left.width);
-    if (column.inside) atomicMax(&ordered(column.x, y), ordered_bits(d));
-  });
-  for_pixels(cuda, right.size(),
-             [=] __device__(int x, int y) { right(x, y) = from_ordered_bits(ordered(x, y)); });
+void project_disparities(Backend& cuda, View<const float> left, View<float> right, float tolerance,
+                         View<std::uint8_t> valid, View<std::uint8_t> unsure) {
+  const std::size_t bytes = sizeof(int) * std::size_t(left.width);
+  const bool is_shared = bytes <= most_row_bytes;
+  cuda.launch(project_kernel, dim3(unsigned(left.height)), dim3(project_threads), is_shared ? bytes : 0, left,
+              right, is_shared, tolerance, valid, unsure);
 }
 
 template <class Backend>

@@ -28,23 +28,24 @@ struct ChunkSearch {
 };
 
 /// Finds the periods of a row of blocks.
-void find_periods(const RepetitionInput& input, const RepeatedBlocks& blocks, int j, void* scratch) {
-  const int width = input.d.width, height = input.d.height, count = blocks.before.width;
-  const int y = block_center(j, height), most = input.most - input.least;
+void find_periods_of_row(View<const std::uint32_t> left, int disparities, const RepeatedBlocks& blocks, int j,
+                         void* scratch) {
+  const int width = left.width, height = left.height, count = blocks.before.width;
+  const int y = block_center(j, height);
   int* const sums = static_cast<int*>(scratch);  // of the differences of the columns before each one
   std::uint16_t* const columns = reinterpret_cast<std::uint16_t*>(sums + width + 1);  // their differences
   std::uint8_t* const gray = reinterpret_cast<std::uint8_t*>(columns + width);
   int rows = 0;
   for (int dy = -period_radius; dy <= period_radius; dy += 2) {
     if (y + dy < 0 || y + dy >= height) continue;
-    const std::uint32_t* const colors = input.left_colors.row(y + dy);
+    const std::uint32_t* const colors = left.row(y + dy);
     std::uint8_t* const row = gray + rows++ * width;
     for (int x = 0; x < width; ++x) row[x] = std::uint8_t(gray_value(colors[x]));
   }
   for (int i0 = 0; i0 < count; i0 += repetition_chunk) {
     const int n = smaller(repetition_chunk, count - i0);
     ChunkSearch before(n), after(n);
-    for (int shift = 1; shift <= most + 1; ++shift) {
+    for (int shift = 1; shift <= disparities; ++shift) {
       // Columns that the windows of the chunk reach, in both directions.
       const int first = larger(block_center(i0, width) - period_radius - shift, 0);
       const int last = smaller(block_center(i0 + n - 1, width) + period_radius + 1, width - shift);
@@ -103,12 +104,21 @@ bool is_withheld(View<const std::uint8_t> repeated, int i, int j) {
 }  // namespace
 
 template <class Backend>
+void find_periods(Backend& cpu, View<const std::uint32_t> left_colors, int disparities,
+                  const RepeatedBlocks& blocks) {
+  const RepeatedBlocks to = blocks;
+  cpu.few_rows(to.before.height, 1, [=](RowRange range, void* scratch) {
+    for (int j = range.begin; j < range.end; ++j)
+      find_periods_of_row(left_colors, disparities, to, j, scratch);
+  });
+}
+
+template <class Backend>
 void find_repetition(Backend& cpu, const RepetitionInput& input, const RepeatedBlocks& blocks) {
   const RepetitionInput from = input;
   const RepeatedBlocks to = blocks;
-  cpu.few_rows(to.repeated.height, 1, [=](RowRange range, void* scratch) {
+  cpu.few_rows(to.repeated.height, 1, [=](RowRange range, void*) {
     for (int j = range.begin; j < range.end; ++j) {
-      find_periods(from, to, j, scratch);
       const int y = block_center(j, from.d.height);
       for (int i = 0; i < to.repeated.width; ++i) {
         const int x = block_center(i, from.d.width);
@@ -124,18 +134,28 @@ void find_repetition(Backend& cpu, const RepetitionInput& input, const RepeatedB
 }
 
 template <class Backend>
-void withhold_repeated(Backend& cpu, View<const std::uint8_t> repeated, View<std::uint8_t> valid,
+void withhold_repeated(Backend& cpu, View<const std::uint8_t> repeated, float least, View<std::uint8_t> valid,
                        View<float> confidence) {
   cpu.rows(repeated.height, [=](int j) {
+    const int begin = j * repeated_block, end = smaller(begin + repeated_block, valid.height);
+    const int width = valid.width;
+    const float limit = least;
     for (int i = 0; i < repeated.width; ++i) {
       if (!is_withheld(repeated, i, j)) continue;
-      for (int y = j * repeated_block; y < smaller((j + 1) * repeated_block, valid.height); ++y)
-        for (int x = i * repeated_block; x < smaller((i + 1) * repeated_block, valid.width); ++x)
+      for (int y = begin; y < end; ++y)
+        for (int x = i * repeated_block; x < smaller((i + 1) * repeated_block, width); ++x)
           valid(x, y) = 0, confidence(x, y) = 0;
+    }
+    for (int y = begin; y < end && limit > 0; ++y) {
+      const float* const certainty = confidence.row(y);
+      std::uint8_t* const kept = valid.row(y);
+#pragma GCC ivdep
+      for (int x = 0; x < width; ++x) kept[x] = std::uint8_t(kept[x] & std::uint8_t(certainty[x] >= limit));
     }
   });
 }
 
+PF_STEP(find_periods<Cpu>);
 PF_STEP(find_repetition<Cpu>);
 PF_STEP(withhold_repeated<Cpu>);
 

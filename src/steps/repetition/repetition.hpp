@@ -31,14 +31,21 @@ struct RepeatedBlocks {
   View<std::uint8_t> repeated;
 };
 
-/// Finds the periods, and the blocks that are repeated.
+/// Finds the periods of the left image, up to the number of disparities. They are searched for apart from the
+/// rest, because they need no disparities.
+template <class Backend>
+void find_periods(Backend& backend, View<const std::uint32_t> left_colors, int disparities,
+                  const RepeatedBlocks& blocks);
+
+/// Finds the blocks that are repeated, given their periods.
 template <class Backend>
 void find_repetition(Backend& backend, const RepetitionInput& input, const RepeatedBlocks& blocks);
 
-/// Clears `valid` and the confidence of the pixels of repeated blocks, and of blocks among many of these.
+/// Clears `valid` and the confidence of the pixels of repeated blocks, and of blocks among many of these. Of
+/// the other pixels, clears `valid` where the confidence is below `least` or NaN; 0 = nowhere.
 template <class Backend>
-void withhold_repeated(Backend& backend, View<const std::uint8_t> repeated, View<std::uint8_t> valid,
-                       View<float> confidence);
+void withhold_repeated(Backend& backend, View<const std::uint8_t> repeated, float least,
+                       View<std::uint8_t> valid, View<float> confidence);
 
 /// Bytes of scratch memory for each CPU thread: sums of gray differences, the differences, and rows of gray
 /// values.
@@ -65,8 +72,8 @@ PF_HD int block_center(int i, int count) {
 constexpr int period_radius = 8;  // px, of the window whose period is found; every other row counts
 constexpr int pair_radius_x = 16, pair_radius_y = 8;  // px, of the window that compares disparities
 
-/// Whether the shift before `shift` is a period: the mean difference there, `last`, is a minimum and much less
-/// than the most at the shifts before it, `most_before`. `mean`: at `shift`. All are gray values.
+/// Whether the shift before `shift` is a period: the mean difference there, `last`, is a minimum and much
+/// less than the most at the shifts before it, `most_before`. `mean`: at `shift`. All are gray values.
 PF_HD bool ends_period(int shift, float mean, float last, float most_before) {
   constexpr float least_texture = 4, alike = 0.25f;
   return (shift > 2) & (mean >= last) & (last <= alike * most_before) & (most_before > least_texture);

@@ -17,7 +17,8 @@ void sample_disparities(Backend& cuda, View<const float> whole, View<const std::
 
 template <class Backend>
 void fit_surfaces(Backend& cuda, const DisparitySamples& samples, const Surfaces& surfaces) {
-  for_pixels(cuda, surfaces.d.size(), [=] __device__(int i, int j) {
+  // Small blocks, because of a small image's samples there are few, and each takes long.
+  for_pixels<32, 2>(cuda, surfaces.d.size(), [=] __device__(int i, int j) {
     const int width = samples.d.width, height = samples.d.height;
     const float center = samples.d(i, j), luma = samples.luma(i, j);
     WindowSums sums;

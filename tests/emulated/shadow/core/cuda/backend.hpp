@@ -84,6 +84,8 @@ inline unsigned __vminu2(unsigned a, unsigned b) {
 inline unsigned __vmaxu2(unsigned a, unsigned b) {
   return combined_parts<16>(a, b, [](int a, int b) { return a > b ? a : b; });
 }
+/// min(a + b, c) for each half of the words. The sums do not overflow.
+inline unsigned __viaddmin_u16x2(unsigned a, unsigned b, unsigned c) { return __vminu2(a + b, c); }
 /// Sum of the absolute differences of four pairs of bytes.
 inline unsigned __vsadu4(unsigned a, unsigned b) {
   const unsigned differences = __vabsdiffu4(a, b);
