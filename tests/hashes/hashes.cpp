@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Prints hashes of rendered scenes and of the results of every method and preset on them. Builds for different
-// processors must print the same lines; scripts/test-arm compares them.
+// Prints hashes of rendered scenes, of the results of every method and preset on them, and of pictures of the
+// flow. Builds for different processors must print the same lines; scripts/test-arm compares them.
 //   hashes [all] [WIDTHxHEIGHT...] [SCENE...]      at 32x24 and 29x21 and of six scenes, if none is given
 // Frames of an even width are gray, of an odd width in color. A task runs on its own scenes, or on every one with
 // `all`. Each line has scene, size, method, preset and hash. Gray frames with NaN and infinity are included.
@@ -24,6 +24,11 @@ struct Sequence {
 struct Bytes {
   Image<std::uint8_t> image;
 
+  explicit Bytes(const FrameBuffer& frame)
+      : image({frame.size().width * bytes_per_pixel(frame.format()), frame.size().height}) {
+    for (int y = 0; y < frame.size().height; ++y)
+      std::memcpy(image.view().row(y), frame.row(y), std::size_t(image.size().width));
+  }
   auto planes() const { return std::tie(image); }
 };
 
@@ -71,6 +76,7 @@ void push_all(const Sequence& sequence, const std::string& what, const typename 
   }
   if (!last) throw std::runtime_error(what + " needs more frames");
   print(sequence, what, *last);
+  if constexpr (requires { color_flow(*last); }) print(sequence, what + " picture", Bytes(color_flow(*last)));
 }
 
 /// A preset with fewer sweeps, because an emulator runs it, and that fits the images.
@@ -115,13 +121,8 @@ void print_scene(const std::string& name, Size size, bool all) {
   }();
   const auto print_sequence = [&](std::string title, std::vector<FrameBuffer> frames) {
     const Sequence sequence{std::move(title), size, std::move(frames)};
-    for (std::size_t i = 0; i < sequence.frames.size(); ++i) {
-      const FrameBuffer& frame = sequence.frames[i];
-      Bytes bytes{Image<std::uint8_t>({size.width * bytes_per_pixel(frame.format()), size.height})};
-      for (int y = 0; y < size.height; ++y)
-        std::memcpy(bytes.image.view().row(y), frame.row(y), std::size_t(bytes.image.size().width));
-      print(sequence, "frame " + std::to_string(i), bytes);
-    }
+    for (std::size_t i = 0; i < sequence.frames.size(); ++i)
+      print(sequence, "frame " + std::to_string(i), Bytes(sequence.frames[i]));
     if (all || pairs) print_methods<Stereo>(sequence, "stereo");
     if (all || masks) print_methods<Detection>(sequence, "detect");
     if (all || !(pairs || masks)) print_methods<Flow>(sequence, "flow");

@@ -19,11 +19,11 @@ namespace {
 
 constexpr int thread_count = 16;
 
-/// Number of estimators that each thread makes; with sanitizers fewer, but every case still occurs.
+/// Number of estimators that each thread makes. With sanitizers, each case occurs once or twice.
 /// PARAFIELD_TEST_ROUNDS sets another number.
 int rounds() {
   const char* asked = std::getenv("PARAFIELD_TEST_ROUNDS");
-  return asked ? std::atoi(asked) : sanitized ? 8 : 50;
+  return asked ? std::atoi(asked) : sanitized ? 6 : 50;
 }
 
 /// f(thread) on many threads at once. The first failure is thrown.
@@ -43,14 +43,16 @@ TEST_P(ManyThreadsOn, GiveTheResultsOfOneAlone) {
   const Size large = sanitized ? Size{70, 20} : Size{90, 50};
   const std::vector<AnyCase> cases = every_case({{17, 9}, {40, 31}, large});
   const Device one_thread = cuda() ? device() : Device::cpu(1);
-  std::vector<std::uint64_t> expected;
-  for (const AnyCase& each : cases) expected.push_back(each.run(one_thread, false));
+  std::vector<std::uint64_t> expected;  // sanitizers look for races: other builds compare results
+  if (!sanitized)
+    for (const AnyCase& each : cases) expected.push_back(each.run(one_thread, false));
   std::atomic<int> wrong = 0;
   on_threads(thread_count, [&](int thread) {
     for (int i = 0; i < rounds(); ++i) {
-      const std::size_t which = std::size_t(thread * 7 + i) % cases.size();
+      const std::size_t which = std::size_t(thread * rounds() + i) % cases.size();
       const Device here = cuda() ? device() : Device::cpu(1 + (thread + i) % 3);
-      if (cases[which].run(here, cuda() && (thread + i) % 2 == 1) == expected[which]) continue;
+      const std::uint64_t hash = cases[which].run(here, cuda() && (thread + i) % 2 == 1);
+      if (sanitized || hash == expected[which]) continue;
       ++wrong;
       ADD_FAILURE() << "thread " << thread << ", round " << i << ": " << cases[which].name;
     }

@@ -42,6 +42,7 @@ std::string options_of(const std::string& encoder) {
   if (encoder == "avui") return "-s 720x576";
   if (encoder == "amv") return "-s 160x112 -pix_fmt yuvj420p";
   if (encoder == "xface") return "-s 48x48";
+  if (encoder == "cinepak") return "-s 64x48";  // takes as long as twenty others
   if (encoder == "libaom-av1") return "-cpu-used 8";
   if (encoder == "librav1e") return "-speed 10";
   if (encoder == "libsvtav1") return "-preset 12";
