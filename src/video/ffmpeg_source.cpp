@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <deque>
 #include <limits>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "video/ffmpeg_beginning.hpp"
 #include "video/ffmpeg_deinterlace.hpp"
 #include "video/ffmpeg_demuxer.hpp"
+#include "video/ffmpeg_ffv1.hpp"
 #include "video/ffmpeg_pixels.hpp"
 #include "video/names.hpp"
 #include "video/source.hpp"
@@ -150,7 +152,7 @@ class FfmpegSource : public Source {
     if (!problem_.empty() && (picture.pts == AV_NOPTS_VALUE || picture.pts >= sound_before_ ||
                               decoded_steps_.is_gap(seconds(picture), recorded_step())))
       return false;
-    if (is_damaged(picture)) {
+    if (is_damaged(picture) || leaves_out_pictures(picture)) {
       note(AVERROR_INVALIDDATA, "damaged data");
       return false;
     }
@@ -171,6 +173,7 @@ class FfmpegSource : public Source {
     sound_before_ = std::numeric_limits<std::int64_t>::max();
     draining_ = ended_ = false;
     skips_ = has_skipped_ = true;
+    expected_.clear();
     decoded_steps_ = {};
     demuxer_.skip_to_key();
   }
@@ -234,6 +237,9 @@ class FfmpegSource : public Source {
                    ": packets of the stream are missing; frames may be missing or damaged there"));
       }
       if (!beginning_.takes(*packet_)) return;
+      if (decoder_->codec_id == AV_CODEC_ID_FFV1 && !checksums_.are_right(*packet_))
+        return damaged_since(1, AVERROR_INVALIDDATA);
+      if (is_av1() && (packet_->flags & AV_PKT_FLAG_DISCARD) == 0) expected_.push_back(packet_->pts);
       if (beginning_.refers_back() && (decoder_->active_thread_type & FF_THREAD_FRAME) != 0)
         open_decoder(threads_, FF_THREAD_SLICE);  // only its threads of frames ignore the next line
       decoder_->err_recognition = beginning_.refers_back() ? AV_EF_CRCCHECK : errors_noticed;
@@ -298,6 +304,18 @@ class FfmpegSource : public Source {
     if (sent < 0 && sent != AVERROR_EOF) decoding_failed(sent);
   }
 
+  bool is_av1() const { return decoder_->codec_id == AV_CODEC_ID_AV1; }
+
+  /// Whether pictures are missing between the last one and this one. Decoders of AV1 leave out damaged pictures
+  /// without an error, but each packet holds a picture that is shown.
+  bool leaves_out_pictures(const AVFrame& picture) {
+    if (!is_av1() || picture.pts == AV_NOPTS_VALUE) return false;
+    std::int64_t before = 0;
+    for (; !expected_.empty() && expected_.front() < picture.pts; expected_.pop_front()) ++before;
+    if (!expected_.empty() && expected_.front() == picture.pts) expected_.pop_front();
+    return before > 0 && last_decoded_ != AV_NOPTS_VALUE;
+  }
+
   static bool is_damaged(const AVFrame& picture) {
     return (picture.flags & AV_FRAME_FLAG_CORRUPT) != 0 || picture.decode_error_flags != 0;
   }
@@ -327,6 +345,8 @@ class FfmpegSource : public Source {
   PixelReader pixels_;
   Deinterlacer deinterlacer_;
   Beginning beginning_;
+  Ffv1Checksums checksums_;
+  std::deque<std::int64_t> expected_;  // times of the packets whose pictures have not come yet, of AV1
   int orientation_;
   std::array<std::int64_t, 64> stamps_ = {};                              // time stamps of the last packets
   std::int64_t sound_before_ = std::numeric_limits<std::int64_t>::max();  // undamaged before it

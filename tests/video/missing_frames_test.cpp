@@ -165,6 +165,35 @@ TEST(MissingFrames, ChangedBytesOfMatroskaAreNoticedByItsChecksums) {
   }
 }
 
+TEST(MissingFrames, ThatDecodersConcealAreNoticed) {
+  NEEDS_FFMPEG_PROGRAM();
+  const Given folder;
+  for (const std::string& options :
+       {std::string("-c:v ffv1 -level 3 -slicecrc 1"), std::string("-c:v libaom-av1 -cpu-used 8 -g 8")}) {
+    const std::string path = folder / "a.mov";
+    if (!ffmpeg("-i " + (folder / "given.mkv").string() + " -pix_fmt yuv420p " + options +
+                " -strict -2 -f mov " + path + " 2>/dev/null"))
+      continue;
+    const Video whole = read_video(path, {.threads = 1});
+    ASSERT_EQ(whole.frames.size(), 24u) << whole.error;
+    EXPECT_EQ(whole.error, "");
+    const auto bytes = bytes_in(path);
+    for (const double share : {0.35, 0.6, 0.8}) {
+      auto damaged = bytes;
+      std::fill_n(damaged.begin() + std::ptrdiff_t(double(bytes.size()) * share), 30, std::uint8_t(0));
+      write_bytes(path, damaged);
+      for (const int threads : {1, 3}) {
+        const Video video = read_video(path, {.threads = threads});
+        EXPECT_TRUE(!video.error.empty() || video.frames.size() == 24) << options << ' ' << share;
+        if (options.find("ffv1") == options.npos) continue;
+        EXPECT_NE(video.error.find("damaged data"), std::string::npos) << video.error;
+        for (std::size_t i = 0; i < video.frames.size(); ++i)
+          EXPECT_TRUE(same_pixels(video.frames[i].frame, whole.frames[i].frame)) << i;
+      }
+    }
+  }
+}
+
 TEST(MissingFrames, OfContainersAreNoticedWhereverAPieceIsMissing) {
   NEEDS_FFMPEG_PROGRAM();
   const Given folder;
