@@ -165,6 +165,25 @@ TEST(MissingFrames, ChangedBytesOfMatroskaAreNoticedByItsChecksums) {
   }
 }
 
+TEST(MissingFrames, OfPicturesOneAfterTheOtherAreNoted) {
+  NEEDS_FFMPEG_PROGRAM();
+  const Given folder;
+  const std::string path = folder.encoded("a.mjpeg", "-c:v mjpeg -pix_fmt yuvj420p");
+  const Video film = read_video(path);
+  EXPECT_EQ(film.frames.size(), 24u) << film.error;
+  EXPECT_TRUE(film.notes.empty());
+  for (const auto& [name, codec] :
+       {std::pair("all.jpg", "mjpeg -pix_fmt yuvj420p"), std::pair("all.png", "png")}) {
+    const Video pictures = read_video(folder.encoded(name, std::string("-f image2pipe -c:v ") + codec));
+    EXPECT_EQ(pictures.frames.size(), 1u) << pictures.error;
+    EXPECT_TRUE(has_note(pictures, "more images follow the first one")) << name;
+    const Video one =
+        read_video(folder.encoded("one." + std::string(name), std::string("-frames:v 1 -c:v ") + codec));
+    EXPECT_EQ(one.frames.size(), 1u) << one.error;
+    EXPECT_TRUE(one.notes.empty()) << name;
+  }
+}
+
 TEST(MissingFrames, ThatDecodersConcealAreNoticed) {
   NEEDS_FFMPEG_PROGRAM();
   const Given folder;
