@@ -136,6 +136,8 @@ bool Demuxer::may_begin_anywhere() const {
   return (context_->iformat->flags & (AVFMT_TS_DISCONT | AVFMT_NOTIMESTAMPS | AVFMT_NOFILE)) != 0;
 }
 
+bool Demuxer::is_raw() const { return has_format({"h264", "hevc"}); }
+
 bool Demuxer::is_live() const {
   return (context_->iformat->flags & AVFMT_NOFILE) != 0 || (file_.empty() && !bytes_);
 }

@@ -36,6 +36,7 @@ class Demuxer {
   /// Whether a file that is called a container holds a raw video, which is how FFmpeg reads what follows a
   /// damaged beginning.
   bool lacks_beginning() const;
+  bool is_raw() const;   ///< H.264 or HEVC without a container
   bool is_live() const;  ///< a camera or a stream from an address, which may begin at any time
   /// Whether the times of the pictures are their numbers, so that none is missing where they are even.
   bool counts_frames() const;

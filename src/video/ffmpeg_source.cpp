@@ -5,6 +5,7 @@
 #include <cmath>
 #include <deque>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "io/formats.hpp"
@@ -12,6 +13,7 @@
 #include "video/ffmpeg_deinterlace.hpp"
 #include "video/ffmpeg_demuxer.hpp"
 #include "video/ffmpeg_ffv1.hpp"
+#include "video/ffmpeg_picture_numbers.hpp"
 #include "video/ffmpeg_pixels.hpp"
 #include "video/names.hpp"
 #include "video/source.hpp"
@@ -81,6 +83,7 @@ class FfmpegSource : public Source {
     if (demuxer_.videos() > 1)
       notes.push_back(text("it holds ", demuxer_.videos(), " videos, of which the one of ",
                            Size{decoder_->width, decoder_->height}, " is read"));
+    if (demuxer_.is_raw() && !demuxer_.is_live()) numbers_.emplace(demuxer_.stream());
     if (demuxer_.lacks_beginning())
       notes.push_back(text("it has no beginning of a ", extension_of(input), " file, and is read as raw ",
                            info.codec, ": frames may be missing there"));
@@ -236,6 +239,7 @@ class FfmpegSource : public Source {
               text("after frame ", counted_,
                    ": packets of the stream are missing; frames may be missing or damaged there"));
       }
+      if (numbers_) numbers_->add(*packet_);
       if (!beginning_.takes(*packet_)) return;
       if (decoder_->codec_id == AV_CODEC_ID_FFV1 && !checksums_.are_right(*packet_))
         return damaged_since(1, AVERROR_INVALIDDATA);
@@ -248,6 +252,9 @@ class FfmpegSource : public Source {
       return;
     }
     file_ended_ = true;
+    if (const std::int64_t missing = numbers_ ? numbers_->missing() : 0)
+      notes.push_back(text(missing == 1 ? "a frame seems" : text(missing, " frames seem"),
+                           " to be missing in it, because the numbers of its pictures have gaps"));
     const int stream_error = demuxer_.stream_error();
     cut_off_ = got != AVERROR_EOF || stream_error < 0;
     if (got != AVERROR_EOF) {
@@ -346,6 +353,7 @@ class FfmpegSource : public Source {
   Deinterlacer deinterlacer_;
   Beginning beginning_;
   Ffv1Checksums checksums_;
+  std::optional<PictureNumbers> numbers_;
   std::deque<std::int64_t> expected_;  // times of the packets whose pictures have not come yet, of AV1
   int orientation_;
   std::array<std::int64_t, 64> stamps_ = {};                              // time stamps of the last packets

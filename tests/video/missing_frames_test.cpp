@@ -165,6 +165,32 @@ TEST(MissingFrames, ChangedBytesOfMatroskaAreNoticedByItsChecksums) {
   }
 }
 
+TEST(MissingFrames, OfRawVideosAreNoticedByTheNumbersOfPictures) {
+  NEEDS_FFMPEG_PROGRAM();
+  const Given folder;
+  for (const auto& [name, options] :
+       {std::pair("a.264", x264 + "open_gop=0"),
+        std::pair("a.265", std::string("-c:v libx265 -x265-params log-level=0"))}) {
+    SCOPED_TRACE(name);
+    const std::string path = folder.encoded(name, options);
+    const Video whole = read_video(path);
+    EXPECT_EQ(whole.frames.size(), 24u) << whole.error;
+    EXPECT_TRUE(whole.notes.empty());
+    // Leave out the second picture after the headers.
+    auto bytes = bytes_in(path);
+    const std::size_t second = name == std::string("a.264") ? 4 : 5;
+    std::vector<std::size_t> starts;
+    for (std::size_t i = 0; i + 3 < bytes.size(); ++i)
+      if (bytes[i] == 0 && bytes[i + 1] == 0 && bytes[i + 2] == 1) starts.push_back(i);
+    ASSERT_GT(starts.size(), 16u);
+    bytes.erase(bytes.begin() + std::ptrdiff_t(starts[second]),
+                bytes.begin() + std::ptrdiff_t(starts[second + 1]));
+    write_bytes(path, bytes);
+    const Video video = read_video(path);
+    EXPECT_TRUE(!video.error.empty() || has_note(video, "to be missing")) << video.frames.size();
+  }
+}
+
 TEST(MissingFrames, OfPicturesOneAfterTheOtherAreNoted) {
   NEEDS_FFMPEG_PROGRAM();
   const Given folder;
