@@ -62,7 +62,7 @@ inline std::string cut(const FileBytes& file) {
 
 inline std::string damaged(std::uint64_t at) { return text("it is damaged at byte ", at); }
 
-/// What a file lacks whose first bytes are `start`, if it is Ogg, GIF, FLV, ASF, MXF, IVF or MPEG; otherwise empty.
+/// What a file lacks that begins with `start`, if it is Ogg, GIF, FLV, ASF, MXF, IVF or MPEG; otherwise empty.
 std::string missing_of_packets(FileBytes& file, std::string_view start);
 
 }  // namespace parafield::io

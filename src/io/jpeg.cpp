@@ -21,8 +21,8 @@ namespace parafield::io {
 
 namespace {
 
-/// Whether another JPEG file follows the end of the first one. Cameras append small previews, of which a segment
-/// MPF at the begin tells; they do not count.
+/// Whether another JPEG file follows the end of the first one. The previews that cameras append do not count; a
+/// segment MPF announces them.
 bool has_more_images(ByteSpan bytes) {
   constexpr int app2 = 0xe2, scan = 0xda, end = 0xd9;
   for (std::size_t at = 2; at + 4 <= bytes.size();) {

@@ -18,24 +18,25 @@ class Beginning {
   Beginning(AVCodecID codec, bool anywhere)
       : codec_(codec), awaits_key_(anywhere && (codec == AV_CODEC_ID_HEVC || codec == AV_CODEC_ID_MPEG4)) {}
 
-  /// Notes a packet. Returns whether to decode it. The decoders of HEVC and MPEG-4 invent what is missing before
-  /// the first key frame. In H.264, pictures that follow that frame but are shown before it refer to missing
-  /// pictures, and the decoder takes them for damaged.
+  /// Notes a packet. Returns whether to decode it. Before the first key frame, the decoders of HEVC and MPEG-4
+  /// invent what is missing. In H.264, pictures that follow that frame but are shown before it refer to
+  /// missing pictures, and the decoder takes them for damaged.
   bool takes(const AVPacket& packet) {
     const bool is_key = (packet.flags & AV_PKT_FLAG_KEY) != 0,
                is_shown = (packet.flags & AV_PKT_FLAG_DISCARD) == 0;
-    refers_back_ = is_key ? !has_key_ && codec_ == AV_CODEC_ID_H264 && !holds_idr(packet) : refers_back_;
+    if (is_key) in_first_group_ = !has_key_;
+    if (is_key) refers_back_ = in_first_group_ && codec_ == AV_CODEC_ID_H264 && !holds_idr(packet);
     if (is_key && !has_key_) key_ = packet.pts;
     has_key_ = has_key_ || is_key;
     if (!has_key_ && is_shown) ++before_key_;
     if (is_shown && stamps_.size() < most) stamps_.push_back(packet.pts);
     if (!has_key_) return !awaits_key_;
-    return codec_ != AV_CODEC_ID_H264 || packet.pts == AV_NOPTS_VALUE || key_ == AV_NOPTS_VALUE ||
-           packet.pts >= key_;
+    const bool has_times = packet.pts != AV_NOPTS_VALUE && key_ != AV_NOPTS_VALUE;
+    return codec_ != AV_CODEC_ID_H264 || !in_first_group_ || !has_times || packet.pts >= key_;
   }
 
-  /// Whether the last packet may refer to frames before the first key frame without depending on them: H.264 may
-  /// say which of them are needed no longer, up to the next key frame.
+  /// Whether the video begins with a key frame that does not reset the decoder. Up to the next key frame, H.264
+  /// may then release frames that come before the beginning, which its decoder takes for damage.
   bool refers_back() const { return refers_back_; }
 
   /// Notes that the packets so far cannot be decoded.
@@ -77,6 +78,7 @@ class Beginning {
   static constexpr std::size_t most = 10'000;
   const AVCodecID codec_;
   const bool awaits_key_;
+  bool in_first_group_ = false;  // before the second key frame
   bool has_key_ = false, has_failed_ = false, refers_back_ = false;
   std::int64_t key_ = AV_NOPTS_VALUE;  // time of the first key frame
   std::int64_t before_key_ = 0;

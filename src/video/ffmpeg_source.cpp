@@ -245,7 +245,7 @@ class FfmpegSource : public Source {
         return damaged_since(1, AVERROR_INVALIDDATA);
       if (is_av1() && (packet_->flags & AV_PKT_FLAG_DISCARD) == 0) expected_.push_back(packet_->pts);
       if (beginning_.refers_back() && (decoder_->active_thread_type & FF_THREAD_FRAME) != 0)
-        open_decoder(threads_, FF_THREAD_SLICE);  // only its threads of frames ignore the next line
+        open_decoder(threads_, FF_THREAD_SLICE);  // frame threads would ignore the next line
       decoder_->err_recognition = beginning_.refers_back() ? AV_EF_CRCCHECK : errors_noticed;
       const int sent = avcodec_send_packet(decoder_.get(), packet_.get());
       if (sent < 0) decoding_failed(sent);

@@ -122,6 +122,20 @@ TEST(MissingFrames, ThatOpenTheFirstGroupAreLeftOut) {
   }
 }
 
+TEST(MissingFrames, StreamsWhoseTimesBeginAnewAreReadToTheirEnd) {
+  NEEDS_FFMPEG_PROGRAM();
+  const Given folder;
+  const std::string late = folder.encoded("late.ts", x264 + "open_gop=0 -output_ts_offset 100"),
+                    early = folder.encoded("early.ts", x264 + "open_gop=0");
+  auto bytes = bytes_in(late);
+  const auto more = bytes_in(early);
+  bytes.insert(bytes.end(), more.begin(), more.end());
+  write_bytes(folder / "both.ts", bytes);
+  const Video video = read_video(folder / "both.ts");
+  EXPECT_EQ(video.error, "");
+  EXPECT_EQ(video.frames.size(), 48u);
+}
+
 TEST(MissingFrames, OfAnAviAreCountedByItsIndex) {
   NEEDS_FFMPEG_PROGRAM();
   const Given folder;
