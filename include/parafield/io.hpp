@@ -208,8 +208,9 @@ PARAFIELD_API void write_points(const std::filesystem::path& path, std::span<con
 /// What the structure of a video file lacks, in words that follow the file's name: its end, if the file is
 /// shorter than its container says, or the index of an MP4 or MOV file; or where it is damaged. Empty for a
 /// file that is whole, and for containers and streams whose size is unknown. It reads a few bytes of each
-/// part of the file: of MP4 and MOV, Matroska and WebM, AVI, Ogg (all of it), GIF, FLV, ASF, MXF and MPEG-TS.
-/// FFmpeg reads a file that was cut off to its end without an error.
+/// part of the file, or all of it if the parts have checksums. It knows MP4 and MOV, Matroska and WebM, AVI,
+/// Ogg, GIF, FLV, ASF, MXF, IVF, and MPEG transport and program streams. FFmpeg reads a file that was cut off
+/// to its end without an error, and passes over other damage.
 PARAFIELD_API std::string missing_part(const std::filesystem::path& path);
 
 /// Content of a file.

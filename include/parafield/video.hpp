@@ -103,7 +103,9 @@ class PARAFIELD_API FrameSource {
   /// next one, but it may already take some of the bytes that follow, which is why two sources cannot share a
   /// pipe.
   ///
-  /// A video that was cut off gives the frames that it has, then Error(format).
+  /// A video that was cut off, or that lacks frames elsewhere, gives the frames that it has, then
+  /// Error(format). A note counts the frames at the beginning that are left out because they depend on missing
+  /// ones. docs/formats.md says which damage cannot be noticed.
   ///
   /// Throws Error(format) for a frame that is damaged or differs in size from the first, Error(file) for a
   /// frame that is missing or cannot be read. The message has the number of the frame, counted from 1:

@@ -19,7 +19,36 @@
 
 namespace parafield::io {
 
+namespace {
+
+/// Whether another JPEG file follows the end of the first one. The previews that cameras append do not count; a
+/// segment MPF announces them.
+bool has_more_images(ByteSpan bytes) {
+  constexpr int app2 = 0xe2, scan = 0xda, end = 0xd9;
+  for (std::size_t at = 2; at + 4 <= bytes.size();) {
+    const int marker = bytes[at + 1];
+    if (bytes[at] != 0xff) return false;
+    if (marker == end) return starts_with(bytes.subspan(at + 2), "\xff\xd8\xff");
+    if (marker == 0xff) {
+      ++at;
+      continue;
+    }
+    if (marker == app2 && starts_with(bytes.subspan(at + 4), "MPF")) return false;
+    at += 2 + (std::size_t(bytes[at + 2]) << 8 | bytes[at + 3]);
+    if (marker != scan) continue;
+    // Inside a scan, 0xff is followed by 0, a restart marker or another 0xff.
+    const auto is_data = [&](int next) {
+      return next == 0 || (next >= 0xd0 && next <= 0xd7) || next == 0xff;
+    };
+    while (at + 1 < bytes.size() && (bytes[at] != 0xff || is_data(bytes[at + 1]))) ++at;
+  }
+  return false;
+}
+
+}  // namespace
+
 std::string note_jpeg(ByteSpan bytes) {
+  if (has_more_images(bytes)) return "more images follow the first one in it and are not read";
   // Inside a scan, 0xff is followed by 0 or a restart marker. Before the last scan, a thumbnail may have end
   // markers of its own.
   constexpr std::string_view scan("\xff\xda", 2), end("\xff\xd9", 2);

@@ -8,7 +8,8 @@
 #endif
 
 #include <algorithm>
-#include <array>
+
+#include "io/checksum.hpp"
 
 namespace parafield::io {
 namespace {
@@ -20,21 +21,6 @@ constexpr std::uint32_t unknown = 0xffffffff;  // the value is in a field of 64 
 std::uint64_t load_u64(const std::uint8_t* p) { return load_u32(p) | std::uint64_t(load_u32(p + 4)) << 32; }
 
 [[noreturn]] void fail_damaged_npz(const auto&... why) { fail_format("damaged .npz file: ", why...); }
-
-/// CRC-32 of ZIP.
-std::uint32_t checksum_of(ByteSpan bytes) {
-  static const std::array<std::uint32_t, 256> table = [] {
-    std::array<std::uint32_t, 256> all;
-    for (std::uint32_t i = 0; i < 256; ++i) {
-      all[i] = i;
-      for (int bit = 0; bit < 8; ++bit) all[i] = all[i] >> 1 ^ (all[i] & 1 ? 0xedb88320 : 0);
-    }
-    return all;
-  }();
-  std::uint32_t sum = ~0u;
-  for (const std::uint8_t byte : bytes) sum = table[(sum ^ byte) & 255] ^ sum >> 8;
-  return ~sum;
-}
 
 /// The record at the end of the file, which may have a comment after it.
 const std::uint8_t* find_end(ByteSpan bytes) {
@@ -160,7 +146,7 @@ ByteSpan Npz::array(std::string_view name) {
     member.inflated = inflated_of(member.npy, member.unpacked, shown(member.name));
     member.npy = member.inflated;
   }
-  if (checksum_of(member.npy) != member.checksum)
+  if (~zip_crc.add(~0u, text_of(member.npy)) != member.checksum)
     fail_damaged_npz("the array ", shown(member.name), " differs from its checksum");
   return member.npy;
 }

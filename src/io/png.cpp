@@ -35,7 +35,10 @@ std::string note_png(ByteSpan bytes) {
   for (std::size_t at = signature; at + frame_bytes <= bytes.size();) {
     if (starts_with(bytes.subspan(at + 4), "acTL"))
       return "it is an animation, of which only one image is read";
-    if (starts_with(bytes.subspan(at), std::string_view("\0\0\0\0IEND", 8))) return {};
+    if (starts_with(bytes.subspan(at), std::string_view("\0\0\0\0IEND", 8)))
+      return starts_with(bytes.subspan(at + frame_bytes), "\x89PNG")
+                 ? "more images follow the first one in it and are not read"
+                 : "";
     at += frame_bytes + load_u32(&bytes[at], std::endian::big);
   }
   return "its end marker (IEND) is missing; all pixels are there";

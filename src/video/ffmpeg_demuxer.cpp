@@ -136,10 +136,30 @@ bool Demuxer::may_begin_anywhere() const {
   return (context_->iformat->flags & (AVFMT_TS_DISCONT | AVFMT_NOTIMESTAMPS | AVFMT_NOFILE)) != 0;
 }
 
+bool Demuxer::is_raw() const { return has_format({"h264", "hevc"}); }
+
+bool Demuxer::is_live() const {
+  return (context_->iformat->flags & AVFMT_NOFILE) != 0 || (file_.empty() && !bytes_);
+}
+
+bool Demuxer::has_format(std::initializer_list<std::string_view> names) const {
+  return std::ranges::find(names, std::string_view(context_->iformat->name)) != names.end();
+}
+
 bool Demuxer::passes_over_damage() const {
-  const std::string_view format = context_->iformat->name;
-  constexpr std::string_view formats[] = {"matroska,webm", "ogg", "asf", "flv", "mxf"};
-  return std::ranges::find(formats, format) != std::end(formats);
+  return has_format({"matroska,webm", "ogg", "asf", "flv", "mxf", "ivf", "mpeg", "mpegts"});
+}
+
+bool Demuxer::shows_damage() const {
+  return !file_.empty() && has_format({"matroska,webm", "ogg", "asf", "flv", "ivf", "mpegts"});
+}
+
+bool Demuxer::lacks_beginning() const {
+  constexpr std::string_view containers[] = {".mp4", ".mov", ".3gp", ".mkv", ".webm", ".avi",
+                                             ".wmv", ".asf", ".flv", ".mxf", ".ogv"};
+  const bool is_raw = (context_->iformat->flags & AVFMT_NOTIMESTAMPS) != 0 || has_format({"h263", "m4v"}) ||
+                      std::string_view(context_->iformat->name).ends_with("_pipe");
+  return is_raw && std::ranges::find(containers, extension_of(file_.string())) != std::end(containers);
 }
 
 int Demuxer::read(AVPacket& packet) {
@@ -163,15 +183,16 @@ int Demuxer::read(AVPacket& packet) {
 /// The number of frames that the container records; 0 = unknown.
 std::int64_t Demuxer::recorded_frames() const {
   const std::string_view format = context_->iformat->name;
-  if (format.starts_with("mov,")) return avformat_index_get_entries_count(context_->streams[stream_]);
+  // The index of an AVI file is read at its begin, and grows by the packets that follow.
+  if (format.starts_with("mov,") || format == "avi")
+    return avformat_index_get_entries_count(context_->streams[stream_]);
   return counts_frames() ? std::max<std::int64_t>(stream().duration, 0) : 0;
 }
 
 bool Demuxer::counts_frames() const {
   const std::string_view format = context_->iformat->name;
   const AVRational rate = stream().avg_frame_rate.num > 0 ? stream().avg_frame_rate : stream().r_frame_rate;
-  return (format == "ogg" || format == "mxf") && rate.num == stream().time_base.den &&
-         rate.den == stream().time_base.num;
+  return format == "mxf" && rate.num == stream().time_base.den && rate.den == stream().time_base.num;
 }
 
 std::string Demuxer::missing() const {
@@ -179,9 +200,10 @@ std::string Demuxer::missing() const {
   if (std::string_view(context_->iformat->name).starts_with("mov,") && packets_ < recorded)
     return text("the file ends after ", packets_, " of ", recorded, " frames");
   if (!file_.empty())
-    if (std::string part = missing_part(file_); !part.empty()) return part;
+    if (std::string part = missing_part(file_); !part.empty() || shows_damage()) return part;
   if (packets_ < recorded)
     return text("it has ", packets_, " of its ", recorded, " frames: data are missing or damaged");
+  if (end_ == 0) return "";  // it has no times
   const double lasts = recorded_end(), ended = double(end_) * av_q2d(stream().time_base);
   constexpr int tolerated = 4;  // frames, because the last one's duration may count or not
   const double spacing = ended / double(std::max<std::int64_t>(packets_, 1));

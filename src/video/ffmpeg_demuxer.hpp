@@ -2,9 +2,11 @@
 #pragma once
 #include <algorithm>
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "io/stream.hpp"
 #include "parafield/video.hpp"
@@ -29,6 +31,13 @@ class Demuxer {
   bool may_begin_anywhere() const;
   /// Whether FFmpeg passes over damaged parts of the container without an error.
   bool passes_over_damage() const;
+  /// Whether missing() notices all damage of the container, so that uneven times mean no damage.
+  bool shows_damage() const;
+  /// Whether a file that is called a container holds a raw video, which is how FFmpeg reads what follows a
+  /// damaged beginning.
+  bool lacks_beginning() const;
+  bool is_raw() const;   ///< H.264 or HEVC without a container
+  bool is_live() const;  ///< a camera or a stream from an address, which may begin at any time
   /// Whether the times of the pictures are their numbers, so that none is missing where they are even.
   bool counts_frames() const;
 
@@ -49,6 +58,7 @@ class Demuxer {
 
  private:
   void choose_stream();
+  bool has_format(std::initializer_list<std::string_view> names) const;
   std::int64_t recorded_frames() const;
   double recorded_end() const;
 

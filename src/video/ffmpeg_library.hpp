@@ -6,6 +6,7 @@ extern "C" {
 #include <libavfilter/buffersink.h>
 #include <libavfilter/buffersrc.h>
 #include <libavformat/avformat.h>
+#include <libavutil/crc.h>
 #include <libavutil/opt.h>
 #include <libavutil/pixdesc.h>
 #include <libswscale/swscale.h>
@@ -22,10 +23,10 @@ namespace parafield::video {
 #endif
 // clang-format off
 #define PF_FFMPEG_FUNCTIONS(F)                                                                               \
-  F(av_buffer_create) F(av_d2q) F(av_dict_get) F(av_find_best_stream) F(av_find_input_format) F(av_frame_alloc)              \
+  F(av_buffer_create) F(av_crc) F(av_crc_get_table) F(av_d2q) F(av_dict_get) F(av_find_best_stream) F(av_find_input_format) F(av_frame_alloc)              \
   F(av_frame_free) F(av_frame_get_buffer) F(av_frame_get_side_data) F(av_frame_make_writable) F(av_frame_move_ref) F(av_frame_unref) F(av_freep)     \
   F(av_get_pix_fmt_name) F(av_guess_frame_rate) F(av_log_get_level) F(av_log_set_level) F(av_malloc)          \
-  F(av_opt_set) F(av_opt_set_int) F(av_packet_alloc) F(av_packet_free) F(av_packet_rescale_ts)                \
+  F(av_opt_set) F(av_opt_set_int) F(av_parser_close) F(av_parser_init) F(av_parser_parse2) F(av_packet_alloc) F(av_packet_free) F(av_packet_rescale_ts)                \
   F(av_packet_unref) F(av_pix_fmt_desc_get) F(av_read_frame) F(av_strerror) F(av_write_frame)                 \
   F(av_write_trailer) F(avcodec_alloc_context3) F(avcodec_descriptor_get) F(avcodec_descriptor_get_by_name)   \
   F(avcodec_find_best_pix_fmt_of_list) F(avcodec_find_encoder) F(avcodec_find_encoder_by_name)                \

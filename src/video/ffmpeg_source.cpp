@@ -3,13 +3,19 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <deque>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "io/formats.hpp"
+#include "video/ffmpeg_beginning.hpp"
 #include "video/ffmpeg_deinterlace.hpp"
 #include "video/ffmpeg_demuxer.hpp"
+#include "video/ffmpeg_ffv1.hpp"
+#include "video/ffmpeg_picture_numbers.hpp"
 #include "video/ffmpeg_pixels.hpp"
+#include "video/names.hpp"
 #include "video/source.hpp"
 
 namespace parafield::video {
@@ -27,6 +33,9 @@ int thread_types(AVCodecID codec) {
   const bool parallel = independent || std::ranges::find(sturdy, codec) != std::end(sturdy);
   return parallel ? FF_THREAD_FRAME | FF_THREAD_SLICE : FF_THREAD_SLICE;
 }
+
+/// Damage is an error and is not concealed.
+constexpr int errors_noticed = AV_EF_EXPLODE | AV_EF_CRCCHECK;
 
 /// Single fields are solved as frames.
 static const std::string note_on_fields =
@@ -63,15 +72,21 @@ class FfmpegSource : public Source {
   FfmpegSource(const std::string& input, std::unique_ptr<io::ByteStream> bytes,
                const FrameSourceOptions& options)
       : demuxer_(input, std::move(bytes), options),
+        threads_(options.threads),
         pixels_(options.gray, options.threads),
         deinterlacer_(options.threads),
+        beginning_(demuxer_.codec().id, demuxer_.may_begin_anywhere()),
         orientation_(demuxer_.orientation()) {
     goes_on = options.skip_damaged;
     info = demuxer_.info(input);
-    open_decoder(options.threads);
+    open_decoder(options.threads, thread_types(demuxer_.codec().id));
     if (demuxer_.videos() > 1)
       notes.push_back(text("it holds ", demuxer_.videos(), " videos, of which the one of ",
                            Size{decoder_->width, decoder_->height}, " is read"));
+    if (demuxer_.is_raw() && !demuxer_.is_live()) numbers_.emplace(demuxer_.stream());
+    if (demuxer_.lacks_beginning())
+      notes.push_back(text("it has no beginning of a ", extension_of(input), " file, and is read as raw ",
+                           info.codec, ": frames may be missing there"));
   }
 
   bool next(VideoFrame& frame) override {
@@ -88,6 +103,9 @@ class FfmpegSource : public Source {
     const double time = next_time();
     frame.skipped = std::exchange(skips_, false) ? frames_before(time) : 0;
     if (frame.skipped == 0) note_gap(time);
+    if (delivered_ == 0 && !demuxer_.is_live())
+      if (const std::string missing = beginning_.missing(first_decoded_); !missing.empty())
+        notes.push_back(missing);
     delivered_steps_.add(time);
     if (delivered_ == 0)
       if (const auto* side = av_frame_get_side_data(picture_.get(), AV_FRAME_DATA_DISPLAYMATRIX))
@@ -100,19 +118,16 @@ class FfmpegSource : public Source {
   }
 
  private:
-  void open_decoder(int threads) {
+  void open_decoder(int threads, int types) {
     const AVCodec& codec = demuxer_.codec();
     decoder_.reset(allocated(avcodec_alloc_context3(&codec)));
     int failed = avcodec_parameters_to_context(decoder_.get(), demuxer_.stream().codecpar);
     decoder_->pkt_timebase = demuxer_.stream().time_base;
     decoder_->thread_count = threads;
-    decoder_->thread_type = thread_types(codec.id);
-    decoder_->err_recognition =
-        AV_EF_EXPLODE | AV_EF_CRCCHECK;  // report damage as an error; do not conceal it
+    decoder_->thread_type = types;
+    decoder_->err_recognition = errors_noticed;
     if (failed >= 0) failed = avcodec_open2(decoder_.get(), &codec, nullptr);
     if (failed < 0) fail(code_of(failed), "its ", codec.name, " cannot be decoded: ", av_reason(failed));
-    picture_.reset(allocated(av_frame_alloc()));
-    packet_.reset(allocated(av_packet_alloc()));
   }
 
   /// Takes the next picture, deinterlaced. Returns false at the end, and after an error once all pictures
@@ -136,16 +151,19 @@ class FfmpegSource : public Source {
 
   /// Whether a decoded picture is undamaged, and nothing is missing before it. If not, the problem is noted.
   bool is_sound(const AVFrame& picture) {
+    const bool has_time = picture.best_effort_timestamp != AV_NOPTS_VALUE;
     if (!problem_.empty() && (picture.pts == AV_NOPTS_VALUE || picture.pts >= sound_before_ ||
                               decoded_steps_.is_gap(seconds(picture), recorded_step())))
       return false;
-    if (is_damaged(picture)) {
+    if (is_damaged(picture) || leaves_out_pictures(picture)) {
       note(AVERROR_INVALIDDATA, "damaged data");
       return false;
     }
     io::check_sides("a video", picture.width, picture.height);
     io::check_pixels("a video", picture.width, picture.height);
-    decoded_steps_.add(seconds(picture));
+    if (last_decoded_ == AV_NOPTS_VALUE) first_decoded_ = picture.pts;
+    if (has_time) decoded_steps_.add(seconds(picture));
+    if (picture.pts != AV_NOPTS_VALUE) last_decoded_ = std::max(last_decoded_, picture.pts);
     return true;
   }
 
@@ -157,7 +175,8 @@ class FfmpegSource : public Source {
     avcodec_flush_buffers(decoder_.get());
     sound_before_ = std::numeric_limits<std::int64_t>::max();
     draining_ = ended_ = false;
-    skips_ = true;
+    skips_ = has_skipped_ = true;
+    expected_.clear();
     decoded_steps_ = {};
     demuxer_.skip_to_key();
   }
@@ -168,10 +187,11 @@ class FfmpegSource : public Source {
         !delivered_steps_.is_gap(time, demuxer_.counts_frames() ? recorded_step() : 0))
       return;
     has_gap_ = true;
-    notes.push_back(text("frame ", counted_ + 1, " comes ", detail::text_of(float(time - last_time_)),
-                         " s after the frame before it, others after ",
-                         detail::text_of(float(counted_ < 3 ? recorded_step() : spacing())),
-                         " s on average: frames may be missing there"));
+    std::string& gap = demuxer_.shows_damage() ? possible_gap_ : notes.emplace_back();
+    gap = text("frame ", counted_ + 1, " comes ", detail::text_of(float(time - last_time_)),
+               " s after the frame before it, others after ",
+               detail::text_of(float(counted_ < 3 ? recorded_step() : spacing())),
+               " s on average: frames may be missing there");
   }
 
   /// The mean time between the frames so far; there must be two. Some files record no frame rate.
@@ -186,8 +206,9 @@ class FfmpegSource : public Source {
   /// Whether the last packets gave no pictures, which some decoders do not report. True only once.
   bool lacks_last_frames() {
     if (!file_ended_ || !demuxer_.last_pts() || std::exchange(end_is_checked_, true)) return false;
-    const double last = double(*demuxer_.last_pts()) * av_q2d(demuxer_.stream().time_base);
-    return decoded_steps_.is_gap(last + decoded_steps_.mean(), 0);
+    const double late = double(*demuxer_.last_pts() - last_decoded_) * av_q2d(demuxer_.stream().time_base);
+    return last_decoded_ != AV_NOPTS_VALUE && decoded_steps_.mean() > 0 &&
+           late > 0.75 * decoded_steps_.mean();
   }
 
   /// Decodes the next picture. Returns false at the end, and after an error once all pictures before it have
@@ -218,11 +239,22 @@ class FfmpegSource : public Source {
               text("after frame ", counted_,
                    ": packets of the stream are missing; frames may be missing or damaged there"));
       }
+      if (numbers_) numbers_->add(*packet_);
+      if (!beginning_.takes(*packet_)) return;
+      if (decoder_->codec_id == AV_CODEC_ID_FFV1 && !checksums_.are_right(*packet_))
+        return damaged_since(1, AVERROR_INVALIDDATA);
+      if (is_av1() && (packet_->flags & AV_PKT_FLAG_DISCARD) == 0) expected_.push_back(packet_->pts);
+      if (beginning_.refers_back() && (decoder_->active_thread_type & FF_THREAD_FRAME) != 0)
+        open_decoder(threads_, FF_THREAD_SLICE);  // frame threads would ignore the next line
+      decoder_->err_recognition = beginning_.refers_back() ? AV_EF_CRCCHECK : errors_noticed;
       const int sent = avcodec_send_packet(decoder_.get(), packet_.get());
       if (sent < 0) decoding_failed(sent);
       return;
     }
     file_ended_ = true;
+    if (const std::int64_t missing = numbers_ ? numbers_->missing() : 0)
+      notes.push_back(text(missing == 1 ? "a frame seems" : text(missing, " frames seem"),
+                           " to be missing in it, because the numbers of its pictures have gaps"));
     const int stream_error = demuxer_.stream_error();
     cut_off_ = got != AVERROR_EOF || stream_error < 0;
     if (got != AVERROR_EOF) {
@@ -231,9 +263,12 @@ class FfmpegSource : public Source {
     } else if (stream_error < 0) {
       note(stream_error, "cannot be read");
     } else if (const std::string missing = demuxer_.missing(); !missing.empty()) {
+      // Damage that did not keep later frames from being read.
+      if (has_skipped_ && missing.starts_with("it is damaged")) return drain();
       problem_ = missing;
       problem_code_ = ErrorCode::format;
       cut_off_ = true;
+      if (!possible_gap_.empty()) notes.push_back(possible_gap_);
     }
     drain();
   }
@@ -241,6 +276,7 @@ class FfmpegSource : public Source {
   void decoding_failed(int error) {
     if (delivered_ == 0 && demuxer_.may_begin_anywhere() && error == AVERROR_INVALIDDATA) {
       first_problem_ = "no frame of it can be decoded";
+      beginning_.failed();
       avcodec_flush_buffers(decoder_.get());
       if (draining_) drain();
       return;
@@ -275,6 +311,18 @@ class FfmpegSource : public Source {
     if (sent < 0 && sent != AVERROR_EOF) decoding_failed(sent);
   }
 
+  bool is_av1() const { return decoder_->codec_id == AV_CODEC_ID_AV1; }
+
+  /// Whether pictures are missing between the last one and this one. Decoders of AV1 leave out damaged pictures
+  /// without an error, but each packet holds a picture that is shown.
+  bool leaves_out_pictures(const AVFrame& picture) {
+    if (!is_av1() || picture.pts == AV_NOPTS_VALUE) return false;
+    std::int64_t before = 0;
+    for (; !expected_.empty() && expected_.front() < picture.pts; expected_.pop_front()) ++before;
+    if (!expected_.empty() && expected_.front() == picture.pts) expected_.pop_front();
+    return before > 0 && last_decoded_ != AV_NOPTS_VALUE;
+  }
+
   static bool is_damaged(const AVFrame& picture) {
     return (picture.flags & AV_FRAME_FLAG_CORRUPT) != 0 || picture.decode_error_flags != 0;
   }
@@ -297,11 +345,16 @@ class FfmpegSource : public Source {
   }
 
   Demuxer demuxer_;
+  const int threads_;
   CodecContext decoder_;
-  PictureFrame picture_;
-  Packet packet_;
+  PictureFrame picture_ = PictureFrame(allocated(av_frame_alloc()));
+  Packet packet_ = Packet(allocated(av_packet_alloc()));
   PixelReader pixels_;
   Deinterlacer deinterlacer_;
+  Beginning beginning_;
+  Ffv1Checksums checksums_;
+  std::optional<PictureNumbers> numbers_;
+  std::deque<std::int64_t> expected_;  // times of the packets whose pictures have not come yet, of AV1
   int orientation_;
   std::array<std::int64_t, 64> stamps_ = {};                              // time stamps of the last packets
   std::int64_t sound_before_ = std::numeric_limits<std::int64_t>::max();  // undamaged before it
@@ -313,10 +366,14 @@ class FfmpegSource : public Source {
   bool cut_off_ = false;     // the rest of the file is missing or cannot be read
   bool has_fields_ = false;  // pictures are single fields
   bool skips_ = false;       // after damaged data, if the source goes on
+  bool has_skipped_ = false;
   bool end_is_checked_ = false;
-  bool has_gap_ = false;       // a gap in the times has been noted
-  std::string problem_;        // thrown after the pictures before it have been returned
-  std::string first_problem_;  // thrown if there are no pictures
+  std::int64_t first_decoded_ = AV_NOPTS_VALUE;  // time of the first picture
+  std::int64_t last_decoded_ = AV_NOPTS_VALUE;   // the largest time of a picture
+  bool has_gap_ = false;                         // a gap in the times has been noted
+  std::string possible_gap_;                     // noted if the file turns out to be damaged
+  std::string problem_;                          // thrown after the pictures before it have been returned
+  std::string first_problem_;                    // thrown if there are no pictures
   ErrorCode problem_code_ = ErrorCode::format;
 };
 

@@ -148,7 +148,9 @@ std::unique_ptr<Source> open(const std::string& input, const FrameSourceOptions&
   auto bytes = std::make_unique<io::ByteStream>(input);
   // A damaged picture is not a video, and StreamSource's message says what it is.
   const bool named_picture = fs::is_regular_file(status) && is_picture_name(input);
-  if (only_pictures || (any_format && (named_picture || holds_pictures(*bytes))))
+  // Images one after the other, which begin like a picture.
+  const bool is_motion_jpeg = extension_of(input) == ".mjpeg" || extension_of(input) == ".mjpg";
+  if (only_pictures || (any_format && !is_motion_jpeg && (named_picture || holds_pictures(*bytes))))
     return std::make_unique<StreamSource>(std::move(bytes), options);
   if (fs::is_regular_file(status)) bytes.reset();
   return open_ffmpeg(input, std::move(bytes), options);

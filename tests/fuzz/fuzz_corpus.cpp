@@ -6,7 +6,7 @@
 #include "io/samples.hpp"
 
 // Writes the sample files of the tests, from which the fuzzers start, into FOLDER/frame, FOLDER/flow,
-// FOLDER/disparity, FOLDER/tracks and FOLDER/calibration.
+// FOLDER/disparity, FOLDER/tracks, FOLDER/calibration and FOLDER/container.
 int main(int count, char** arguments) {
   if (count != 2) {
     std::fprintf(stderr, "usage: fuzz_corpus FOLDER\n");
@@ -37,4 +37,5 @@ int main(int count, char** arguments) {
   write("disparity", parafield::samples::disparities());
   write("tracks", parafield::samples::tracks());
   write("calibration", parafield::samples::calibrations());
+  write("container", parafield::samples::containers());
 }

@@ -422,4 +422,41 @@ inline std::vector<Sample> calibrations() {
           {"message.yaml", bytes_of(ros_message())}};
 }
 
+/// The structure of video files, without a video.
+inline std::vector<Sample> containers() {
+  using namespace std::string_view_literals;
+  const Bytes zeros(200);
+  const auto box = [](std::string_view type) {
+    return std::string("\0\0\0\x10", 4) + std::string(type) + "contents";
+  };
+  Bytes transport;
+  for (int packet = 0; packet < 6; ++packet) {
+    transport.push_back(0x47);
+    transport.resize(transport.size() + 187);
+  }
+  return {
+      {"index.mp4", bytes_of(box("ftyp") + box("moov") + box("mdat"))},
+      {"fragments.mp4", bytes_of(box("ftyp") + box("moov") + box("moof") + box("mdat"))},
+      {"a.mkv",
+       bytes_of("\x1a\x45\xdf\xa3\x82\xec\x80\x18\x53\x80\x67\x98\x1f\x43\xb6\x75\x8b\xe7\x81\0\xa3\x86"
+                "\x81\0\0\x80zz\xbf\x84zzzz"sv)},
+      {"unknown.mkv", bytes_of("\x1a\x45\xdf\xa3\x80\x18\x53\x80\x67\xff\x1f\x43\xb6\x75\xff\xe7\x81\0"sv)},
+      {"checksum.mkv",
+       bytes_of("\x1a\x45\xdf\xa3\x80\x18\x53\x80\x67\xff\x1f\x43\xb6\x75\x89\xbf\x84zzzz\xe7\x81\0"sv)},
+      {"a.avi", bytes_of("RIFF\x20\0\0\0AVI LIST\4\0\0\0hdrlLIST\4\0\0\0movi"sv)},
+      {"a.ogg", bytes_of("OggS\0\4\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0zzzz\1\3abc"sv)},
+      {"a.gif", bytes_of("GIF89a\1\0\1\0\0\0\0\x21\xf9\4zzzz\0\x2c\0\0\0\0\1\0\1\0\0\2\2\x44\1\0\x3b"sv)},
+      {"a.flv", bytes_of("FLV\1\1\0\0\0\x09\0\0\0\0\x09\0\0\3\0\0\0\0\0\0\0abc\0\0\0\x0e"sv)},
+      {"a.asf",
+       joined("\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\0\xaa\0\x62\xce\x6c\x86\0\0\0\0\0\0\0\1\0\0\0\1\2"
+              "\xa1\xdc\xab\x8c\x47\xa9\xcf\x11\x8e\xe4\0\xc0\x0c\x20\x53\x65\x68\0\0\0\0\0\0\0"sv,
+              zeros)},
+      {"a.mxf",
+       joined("\x06\x0e\x2b\x34\x02\x05\x01\x01\x0d\x01\x02\x01\x01\x02\x04\0\x83\0\0\x40"sv, zeros)},
+      {"a.ivf", bytes_of("DKIF\0\0\x20\0VP80\1\0\1\0\x19\0\0\0\1\0\0\0\1\0\0\0\0\0\0\0"
+                         "\3\0\0\0\0\0\0\0\0\0\0\0abc"sv)},
+      {"a.mpg", bytes_of("\0\0\1\xba\x44zzzzzzzz\xf8\0\0\1\xe0\0\3abc\0\0\1\xb9"sv)},
+      {"a.ts", transport}};
+}
+
 }  // namespace parafield::samples
