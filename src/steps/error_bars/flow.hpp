@@ -51,8 +51,8 @@ template <class Backend>
 void widen_error_bars(Backend& backend, View<const float> deviation, const FlowErrorModel& model,
                       const FlowErrorBars& out);
 
-/// Computes the error bars. `model`: flow_errors_with_back if and only if there is a flow back. `deviation`:
-/// a plane that is overwritten.
+/// Computes the error bars. `model`: one with `back` if and only if there is a flow back. `deviation`: a
+/// plane that is overwritten.
 template <class Backend>
 void flow_error_bars(Backend& backend, const FlowEvidence& evidence, const FlowErrorModel& model,
                      const FlowErrorBars& out, View<float> deviation) {
