@@ -224,10 +224,11 @@ class RefinedDisparities : public Solver {
   template <class Method>
   RefinedDisparities(Backend& backend, Workspace& workspace, const Method& method, Size size,
                      const StereoOptions& options)
-      : Solver(backend, workspace, checked(method, size), size,
-               {options.energies, options.progress, solves_right(method.energy.checks),
-                method.energy.checks.color_median > 0 || method.energy.checks.lr_check > 0 ||
-                    method.energy.sub_pixel || has_bars(options.planes())}),
+      : Solver(
+            backend, workspace, checked(method, size), size,
+            {options.energies, options.progress, solves_right(method.energy.checks),
+             method.energy.checks.color_median > 0 || method.energy.checks.lr_check > 0 ||
+                 method.energy.sub_pixel || has_bars(options.planes())}),
         backend_(backend),
         refinement_(backend, workspace, size, method.energy.checks, 1),
         checks_(method.energy.checks),

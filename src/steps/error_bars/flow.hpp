@@ -81,7 +81,6 @@ constexpr int miss_reach = 4, around_reach = 2;           ///< px: windows of 9x
 constexpr float near_miss = 4, far_miss = 36;             ///< px^2: limits of the means
 constexpr int wide_step = 2, wide_reach = 4 * wide_step;  ///< px: nine pixels of 17
 constexpr int bars_cell = 8, cells_around = 8;            ///< px; cells on each side
-constexpr float certain_odds = 1e30f;
 
 /// The squared distance at which the flow back ends, px^2. It is 0 where it is unknown: where the match is
 /// outside, or the flow back is NaN.
@@ -136,7 +135,7 @@ struct FlowErrors {
 /// u, v: the pixel's flow. `inside`: whether its match is. `miss`: see known_miss; 0 without a flow back.
 PF_HD FlowErrors flow_errors(const FlowErrorModel& model, const FlowErrorSums& sums, float u, float v,
                              float miss, bool inside, bool valid) {
-  constexpr float hold = 0.001f, most_deviation = 4;
+  constexpr float hold = 0.001f, most_deviation = 4, certain = 1e30f;
   const bool known = is_finite(u) & is_finite(v);
   const float length2 = smaller(fma(u, u, v * v), 1e30f), out = inside ? 0.0f : length2;
   const float bad = valid ? 0.0f : 1.0f;
@@ -171,7 +170,7 @@ PF_HD FlowErrors flow_errors(const FlowErrorModel& model, const FlowErrorSums& s
   if (!known) {
     errors.xx = errors.yy = unknown_variance;
     errors.xy = 0;
-    errors.outlier = errors.outlier3 = certain_odds;
+    errors.outlier = errors.outlier3 = certain;
   }
   return errors;
 }
@@ -182,7 +181,7 @@ PF_HD FlowErrors widened(const FlowErrorModel& model, const FlowErrors& local, f
   const float mean = sum * (1.0f / 81), wide = mean * mean;
   const float around = fma(sum_around, 1 / cells, least_around);
   const auto probability = [=](const FlowErrorModel::Odds& o, float terms) {
-    return probability_of(terms < certain_odds ? around * fma(o.wide, wide, terms) : terms);
+    return probability_of(around * fma(o.wide, wide, terms));
   };
   FlowErrors errors = local;
   errors.xx = fma(model.wide, wide, local.xx);
