@@ -185,7 +185,11 @@ class RefinedFlow : public Solver {
     flow_error_bars(
         backend_,
         {Solver::luma(from % slots_), Solver::luma((from + 1) % slots_), {result.u, result.v}, back, valid},
-        back.u ? flow_errors_with_back : flow_errors_without_back, bars_of(result), deviation_);
+        error_model(bool(back.u)), bars_of(result), deviation_);
+  }
+  const FlowErrorModel& error_model(bool with_back) const {
+    if (with_back) return refiner_ ? flow_errors_with_back : unrefined_flow_errors_with_back;
+    return refiner_ ? flow_errors_without_back : unrefined_flow_errors_without_back;
   }
   /// The planes of the error bars: of the result, or the solver's own if the result lacks them.
   FlowErrorBars bars_of(FlowField& result) const {

@@ -8,7 +8,7 @@ namespace {
 
 TEST(EmulatedErrorBarKernels, GiveTheBitsOfTheCpu) {
   unsigned seed = 0;
-  for (const Size size : {Size{1, 1}, Size{31, 9}, Size{32, 16}, Size{33, 17}, Size{70, 35}})
+  for (const Size size : {Size{1, 1}, Size{31, 9}, Size{32, 16}, Size{33, 17}, Size{70, 35}, Size{150, 20}})
     for (const ThreadOrder order : {ThreadOrder::forward, ThreadOrder::backward, ThreadOrder::random}) {
       ++seed;
       EmulatedCuda emulated(order);

@@ -124,6 +124,9 @@ inline FlowErrorGrids flow_error_grids(const Grid& luma0, const Grid& luma1, con
   const Grid deviation = tabulate(size, [&](int x, int y) {
     return std::min(std::sqrt(rxx(x, y) + ryy(x, y) + sxx(x, y) + syy(x, y)), 4.0);
   });
+  const auto center_of_cell = [](int i, int length) {
+    return std::min(std::clamp(i, 0, (length + 7) / 8 - 1) * 8 + 4, length - 1);
+  };
   FlowErrorGrids out{Grid(size), Grid(size), Grid(size), Grid(size), Grid(size), Grid(size)};
   for (int y = 0; y < size.height; ++y)
     for (int x = 0; x < size.width; ++x) {
@@ -133,6 +136,11 @@ inline FlowErrorGrids flow_error_grids(const Grid& luma0, const Grid& luma1, con
         for (int i = -8; i <= 8; i += 2)
           sum += deviation(std::clamp(x + i, 0, size.width - 1), std::clamp(y + j, 0, size.height - 1));
       const double wide = sum / 81 * sum / 81;
+      double around = 0.01;
+      for (int j = -8; j <= 8; ++j)
+        for (int i = -8; i <= 8; ++i)
+          around += deviation(center_of_cell(x / 8 + i, size.width), center_of_cell(y / 8 + j, size.height)) /
+                    (17 * 17);
       const double u = flow.u(x, y), v = flow.v(x, y), length2 = u * u + v * v,
                    out2 = is_inside(x, y) ? 0 : length2, r2 = miss(x, y);
       const double equal = model.floor + model.back * r2 + model.outside * out2,
@@ -141,10 +149,10 @@ inline FlowErrorGrids flow_error_grids(const Grid& luma0, const Grid& luma1, con
       out.xy(x, y) = rxy(x, y) + sxy(x, y);
       out.yy(x, y) = equal + model.wide * wide + ryy(x, y) + syy(x, y);
       const auto probability = [&](const FlowErrorModel::Odds& o) {
-        const double odds = o.trace * trace + o.wide * wide + o.back4 * mean(miss, 4, 4) +
-                            o.back36 * mean(miss, 4, 36) + o.motion * std::sqrt(length2) * residual(x, y) +
-                            o.not_valid * bad(x, y) + o.outside * out2;
-        return odds / (1 + odds);
+        const double terms = o.trace * trace + o.wide * wide + o.back4 * mean(miss, 4, 4) +
+                             o.back36 * mean(miss, 4, 36) + o.motion * std::sqrt(length2) * residual(x, y) +
+                             o.not_valid * bad(x, y) + o.outside * out2;
+        return around * terms / (1 + around * terms);
       };
       out.outlier(x, y) = probability(model.odds1);
       out.outlier3(x, y) = std::min(probability(model.odds3), out.outlier(x, y));

@@ -18,11 +18,13 @@
 ///   4. r is the distance at which the flow back ends, if there is one.
 ///   5. D is the mean deviation around: of sqrt(trace(residual T (G + 0.001 I)^-1 + spread S)), at most 4 px,
 ///      over every other pixel and row of 17x17 pixels. Errors are correlated over such distances.
+///   6. A is the same mean over 17x17 samples, 8 px apart: the centers of cells of 8x8 pixels. Where it is
+///      large, the motion is difficult, and all outliers are more likely.
 /// The covariance is (floor + back r^2 + outside |f|^2 + wide D^2) I + residual T (G + 0.001 I)^-1 + spread S,
 /// with the constants of a model; the term of `outside` counts only where f leaves the frame. The probability
-/// of an error is o / (1 + o) with odds o, a sum of the covariance's trace without D, D^2, means of r^2 over
-/// 9x9 pixels, |f| T, and whether the pixel is not valid. Windows repeat the border pixel. Pixels that are not
-/// finite have no weight.
+/// of an error is o / (1 + o). The odds o are A + 0.01 px times a sum of the covariance's trace without D, D^2,
+/// means of r^2 over 9x9 pixels, |f| T, and whether the pixel is not valid. Windows repeat the border pixel.
+/// Pixels that are not finite have no weight.
 namespace parafield {
 
 /// Inputs of flow's error bars.
@@ -39,17 +41,18 @@ struct FlowErrorBars {
   View<std::uint8_t> cause;
 };
 
-/// Computes the error bars without D, with odds instead of probabilities, and the plane that D averages.
+/// Computes the error bars without D and A, with the sum of the odds' terms instead of probabilities, and the
+/// plane that D and A average.
 template <class Backend>
 void local_error_bars(Backend& backend, const FlowEvidence& evidence, const FlowErrorModel& model,
                       const FlowErrorBars& out, View<float> deviation);
-/// Adds the terms of D to the result of local_error_bars, and turns odds into probabilities.
+/// Adds D and A to the result of local_error_bars, and computes the probabilities.
 template <class Backend>
 void widen_error_bars(Backend& backend, View<const float> deviation, const FlowErrorModel& model,
                       const FlowErrorBars& out);
 
-/// Computes the error bars. `model`: flow_errors_with_back if and only if there is a flow back. `deviation`:
-/// a plane that is overwritten.
+/// Computes the error bars. `model`: one with `back` if and only if there is a flow back. `deviation`: a
+/// plane that is overwritten.
 template <class Backend>
 void flow_error_bars(Backend& backend, const FlowEvidence& evidence, const FlowErrorModel& model,
                      const FlowErrorBars& out, View<float> deviation) {
@@ -77,6 +80,7 @@ inline std::size_t flow_bars_scratch(int width) {
 constexpr int miss_reach = 4, around_reach = 2;           ///< px: windows of 9x9 and 5x5
 constexpr float near_miss = 4, far_miss = 36;             ///< px^2: limits of the means
 constexpr int wide_step = 2, wide_reach = 4 * wide_step;  ///< px: nine pixels of 17
+constexpr int bars_cell = 8, cells_around = 8;            ///< px; cells on each side
 
 /// The squared distance at which the flow back ends, px^2. It is 0 where it is unknown: where the match is
 /// outside, or the flow back is NaN.
@@ -107,7 +111,21 @@ struct FlowErrorSums {
   float miss4, miss36;  ///< sums over 9x9
 };
 
-/// The error bars of a pixel: after local_error_bars, with odds.
+/// The pixel that samples column (or row) i of cells, which may be beyond the border.
+PF_HD int sample_of_cell(int i, int length) {
+  return smaller(clamp(i, 0, (length - 1) / bars_cell) * bars_cell + bars_cell / 2, length - 1);
+}
+
+/// Sum with the order of its terms fixed. at(k): of 17 cells.
+template <class At>
+PF_HD float sum_of_cells(At at) {
+  float sum = 0;
+  PF_UNROLL
+  for (int k = 0; k <= 2 * cells_around; ++k) sum += at(k);
+  return sum;
+}
+
+/// The error bars of a pixel: after local_error_bars, with the sum of the odds' terms.
 struct FlowErrors {
   float xx, xy, yy, outlier, outlier3;
   int cause;
@@ -157,15 +175,19 @@ PF_HD FlowErrors flow_errors(const FlowErrorModel& model, const FlowErrorSums& s
   return errors;
 }
 
-/// Adds the terms of D to a pixel's error bars. `sum`: of the deviations of 81 pixels.
-PF_HD FlowErrors widened(const FlowErrorModel& model, const FlowErrors& local, float sum) {
-  constexpr float fine = 0.02f;
+/// Adds D and A to a pixel's error bars. `sum`: of the deviations of 81 pixels; `sum_around`: of 17x17 cells.
+PF_HD FlowErrors widened(const FlowErrorModel& model, const FlowErrors& local, float sum, float sum_around) {
+  constexpr float fine = 0.02f, least_around = 0.01f, cells = (2 * cells_around + 1) * (2 * cells_around + 1);
   const float mean = sum * (1.0f / 81), wide = mean * mean;
+  const float around = fma(sum_around, 1 / cells, least_around);
+  const auto probability = [=](const FlowErrorModel::Odds& o, float terms) {
+    return probability_of(around * fma(o.wide, wide, terms));
+  };
   FlowErrors errors = local;
   errors.xx = fma(model.wide, wide, local.xx);
   errors.yy = fma(model.wide, wide, local.yy);
-  errors.outlier = probability_of(fma(model.odds1.wide, wide, local.outlier));
-  errors.outlier3 = smaller(probability_of(fma(model.odds3.wide, wide, local.outlier3)), errors.outlier);
+  errors.outlier = probability(model.odds1, local.outlier);
+  errors.outlier3 = smaller(probability(model.odds3, local.outlier3), errors.outlier);
   const bool is_fine = (errors.xx + errors.yy < fine) & (local.cause < int(ErrorCause::hidden));
   errors.cause = is_fine ? int(ErrorCause::fine) : local.cause;
   return errors;

@@ -135,9 +135,27 @@ void finish_row(const FlowBars& bars, int y) {
   for (int x = 0; x < width; ++x) bytes[x] = std::uint8_t(cause[x]);
 }
 
-/// Widens row y. `sums`: a row of scratch memory.
+/// Sums deviations over the cells around those of row y: around[x] for each pixel. `columns`: a row of
+/// scratch memory.
+void sum_cells(View<const float> deviation, int y, float* columns, float* around) {
+  const int width = deviation.width, count = (width + bars_cell - 1) / bars_cell;
+  const float* rows[2 * cells_around + 1];
+  for (int k = 0; k <= 2 * cells_around; ++k)
+    rows[k] = deviation.row(sample_of_cell(y / bars_cell + k - cells_around, deviation.height));
+  for (int i = 0; i < count; ++i) {
+    const int x = sample_of_cell(i, width);
+    columns[i] = sum_of_cells([&](int k) { return rows[k][x]; });
+  }
+  extend(columns, count, cells_around);
+  for (int i = 0; i < count; ++i) {
+    const float sum = sum_of_cells([&](int k) { return columns[i + k - cells_around]; });
+    for (int x = i * bars_cell; x < smaller((i + 1) * bars_cell, width); ++x) around[x] = sum;
+  }
+}
+
+/// Widens row y. `sums`: a row of scratch memory; `around`: see sum_cells.
 void widen_row(View<const float> deviation, const FlowErrorModel& model, const FlowErrorBars& out, int y,
-               float* sums) {
+               float* sums, const float* around) {
   const int width = deviation.width;
   const float* rows[9];
   for (int k = 0; k < 9; ++k)
@@ -151,7 +169,8 @@ void widen_row(View<const float> deviation, const FlowErrorModel& model, const F
 #pragma GCC ivdep
   for (int x = 0; x < width; ++x) {
     const float sum = sum_of_9([&](int k) { return sums[x + wide_step * k - wide_reach]; });
-    const FlowErrors errors = widened(model, {xx[x], 0, yy[x], outlier[x], outlier3[x], cause[x], 0}, sum);
+    const FlowErrors errors =
+        widened(model, {xx[x], 0, yy[x], outlier[x], outlier3[x], cause[x], 0}, sum, around[x]);
     xx[x] = errors.xx, yy[x] = errors.yy;
     outlier[x] = errors.outlier, outlier3[x] = errors.outlier3;
     cause[x] = std::uint8_t(errors.cause);
@@ -182,8 +201,13 @@ template <class Backend>
 void widen_error_bars(Backend& cpu, View<const float> deviation, const FlowErrorModel& model,
                       const FlowErrorBars& out) {
   cpu.few_rows(deviation.height, [=](RowRange rows, void* scratch) {
-    float* const sums = static_cast<float*>(scratch) + bars_margin;
-    for (int y = rows.begin; y < rows.end; ++y) widen_row(deviation, model, out, y, sums);
+    const int pitch = bars_pitch(deviation.width);
+    float *const sums = static_cast<float*>(scratch) + bars_margin, *const columns = sums + pitch,
+                 *const around = columns + pitch;
+    for (int y = rows.begin; y < rows.end; ++y) {
+      if (y == rows.begin || y % bars_cell == 0) sum_cells(deviation, y, columns, around);
+      widen_row(deviation, model, out, y, sums, around);
+    }
   });
 }
 

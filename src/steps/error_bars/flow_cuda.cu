@@ -109,6 +109,8 @@ __global__ void __launch_bounds__(bars_threads)
   });
 }
 
+constexpr int tile_cells_along = bars_width / bars_cell, tile_cells_down = bars_height / bars_cell;
+
 __global__ void __launch_bounds__(bars_threads)
     widen_bars_kernel(const __grid_constant__ View<const float> deviation,
                       const __grid_constant__ FlowErrorModel model,
@@ -117,10 +119,23 @@ __global__ void __launch_bounds__(bars_threads)
   __shared__ struct {
     BarsPlane<wide_reach> deviation;
     BarsColumns<wide_reach> sum;
+    float column[tile_cells_down][tile_cells_along + 2 * cells_around];  // sums over columns of cells
+    float around[tile_cells_down][tile_cells_along];                     // sums over 17x17 cells
   } tile;
   const BarsRegion region = BarsRegion::of_block(deviation.width, deviation.height);
   region.fill<wide_reach>([&](int i, int x, int y) { tile.deviation.value[i] = deviation(x, y); });
+  constexpr int columns = tile_cells_along + 2 * cells_around;
+  for (int i = int(threadIdx.x); i < tile_cells_down * columns; i += bars_threads) {
+    const int x = sample_of_cell(region.x0 / bars_cell + i % columns - cells_around, deviation.width);
+    const int first = region.y0 / bars_cell + i / columns - cells_around;
+    tile.column[i / columns][i % columns] =
+        sum_of_cells([&](int k) { return deviation(x, sample_of_cell(first + k, deviation.height)); });
+  }
   __syncthreads();
+  for (int i = int(threadIdx.x); i < tile_cells_down * tile_cells_along; i += bars_threads) {
+    const float* const column = &tile.column[i / tile_cells_along][i % tile_cells_along];
+    tile.around[i / tile_cells_along][i % tile_cells_along] = sum_of_cells([&](int k) { return column[k]; });
+  }
   region.fill_columns<wide_reach>([&](int i, int x, int y) {
     tile.sum.value[i] =
         sum_of_9([&](int k) { return tile.deviation.at(region, x, y + wide_step * k - wide_reach); });
@@ -128,10 +143,11 @@ __global__ void __launch_bounds__(bars_threads)
   __syncthreads();
   region.each_pixel([&](int x, int y) {
     const float sum = sum_of_9([&](int k) { return tile.sum.at(region, x + wide_step * k - wide_reach, y); });
+    const float around = tile.around[(y - region.y0) / bars_cell][(x - region.x0) / bars_cell];
     const FlowErrors errors = widened(model,
                                       {out.covariance.xx(x, y), 0, out.covariance.yy(x, y), out.outlier(x, y),
                                        out.outlier3(x, y), out.cause(x, y), 0},
-                                      sum);
+                                      sum, around);
     out.covariance.xx(x, y) = errors.xx;
     out.covariance.yy(x, y) = errors.yy;
     out.outlier(x, y) = errors.outlier;

@@ -13,7 +13,7 @@ struct FlowErrorModel {
   float back;      ///< squared distance at which the flow back ends
   float outside;   ///< squared length of flow that leaves the frame
   float wide;      ///< squared mean deviation in a wide window
-  // The odds that the error is above 1 px, then above 3 px.
+  // The odds that the error is above 1 px, then above 3 px, per px of the mean deviation around.
   struct Odds {
     float trace;      ///< trace of the covariance without `wide`, px^2
     float wide;       ///< as above, px^2
