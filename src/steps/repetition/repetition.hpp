@@ -49,7 +49,8 @@ void withhold_repeated(Backend& backend, View<const std::uint8_t> repeated, floa
 
 /// Columns that the CPU keeps of a shift: those of the image, and as many as it is moved by.
 inline int repetition_columns(int width) { return 2 * width + 64; }
-/// Bytes of scratch memory for each CPU thread: the columns' differences, their sums, and rows of gray values.
+/// Bytes of scratch memory for each CPU thread: the columns' differences, their sums, and rows of gray
+/// values.
 inline std::size_t repetition_scratch(int width) {
   return 2 * sizeof(std::uint16_t) * std::size_t(repetition_columns(width)) + 9 * std::size_t(width);
 }
