@@ -82,6 +82,44 @@ TEST_P(SlantedPlanes, HaveNoSteps) {
     }
 }
 
+/// On a plane that faces the camera, errors of both signs do not cancel out, as they do on slanted planes.
+TEST_P(SlantedPlanes, ThatFaceTheCameraAreNotDrawnToWholeDisparities) {
+  constexpr Size size{200, 120};
+  double mean = 0;
+  int count = 0;
+  for (const double scale : {0.5, 1.0, 1.2})
+    for (int tenths = 1; tenths < 10; ++tenths) {
+      const Texture texture(unsigned(40 + tenths));
+      const SlantedPlane plane{10 + 0.1 * tenths, 0, 0};
+      Image<std::uint8_t> left(size), right(size);
+      for (int y = 0; y < size.height; ++y)
+        for (int x = 0; x < size.width; ++x) {
+          left(x, y) = std::uint8_t(std::clamp(texture(scale * x, scale * y), 0.0, 255.0));
+          right(x, y) = std::uint8_t(std::clamp(texture(scale * (x + plane(0, y)), scale * y), 0.0, 255.0));
+        }
+      const auto frame = [](View<const std::uint8_t> view) {
+        return Frame{view.data, view.width, view.height, view.pitch};
+      };
+      for (const char* name : {"quality", "fast"}) {
+        auto method = preset<BeliefPropagation<StereoEnergy>>(name);
+        method.energy.disparities = 24;
+        const DisparityField found =
+            estimate_disparity(frame(left.view()), frame(right.view()), method, {.device = device()});
+        double sum = 0, valid = 0;
+        for (int y = 0; y < size.height; ++y)
+          for (int x = 0; x < size.width; ++x)
+            if (found.valid(x, y)) sum += found.d(x, y) - plane.d, ++valid;
+        EXPECT_GT(valid, 0.8 * size.width * size.height);
+        EXPECT_LE(std::abs(sum / valid), 0.05) << name << ", scale " << scale << ", " << plane.d << " px";
+        std::printf("%s, scale %.1f, %.1f px: off by %.3f px on average\n", name, scale, plane.d,
+                    sum / valid);
+        mean += std::abs(sum / valid), ++count;
+      }
+    }
+  EXPECT_LE(mean / count, 0.03);
+  std::printf("mean %.3f px\n", mean / count);
+}
+
 TEST_P(SlantedPlanes, HaveNoStepsInFiles) {
   PARAFIELD_DATA_OR_SKIP(folder, "faults");
   const DisparityField truth = read_disparity(folder / "s_slant_d.npy");

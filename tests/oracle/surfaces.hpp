@@ -22,7 +22,7 @@ struct CostRises {
     const double most = std::max(before, after);
     if (std::min(before, after) < 0 || most <= 0) return 0;
     const double of_lines = (before - after) / most / 2;
-    return of_lines * (1 + 0.75 * std::pow(1 - 2 * std::abs(of_lines), 2));
+    return of_lines * (1 + 0.8 * (1 - 2 * std::abs(of_lines)));
   }
   double mean() const { return (before + after) / 2; }
 };
@@ -79,7 +79,7 @@ struct Surfaces {
         is_certain = is_certain && std::abs(std::abs(at) - 2) > tolerance;
       }
     const double mean = weights > 0 ? std::clamp(sum / weights, -0.5, 0.5) : 0.0;
-    return {std::abs(mean) < 0.07 ? 0 : mean, is_certain && std::abs(std::abs(mean) - 0.07) > tolerance};
+    return {std::abs(mean) < 0.06 ? 0 : mean, is_certain && std::abs(std::abs(mean) - 0.06) > tolerance};
   }
 
  private:

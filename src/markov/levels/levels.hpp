@@ -99,8 +99,8 @@ struct CoarserLevels {
 
 /// Computes the data costs and the weights of coarser levels. Data costs are sums over 2 x 2 pixels
 /// (Grauer-Gray section 4, step 2); for weights, see mean_weights. Planes that are empty are left out, and so
-/// are the costs that the CPU's pack_data has stored. Two levels at once are for CUDA, which has one launch for
-/// all of it: the second level's weights are computed from the finer level, too.
+/// are the costs that the CPU's pack_data has stored. Two levels at once are for CUDA, which has one launch
+/// for all of it: the second level's weights are computed from the finer level, too.
 template <class Backend, class Value>
 void find_coarser(Backend& backend, const PairUnits& units, const PropagationLevel<Value>& fine,
                   const CoarserLevels<Value>& coarser);

@@ -71,8 +71,8 @@ enum class CoarseEdges {
 
 /// Computes the weights of level number `level` from the next finer level: see mean_weight and used_weight.
 /// The flatness of a pixel is the least of its 2 x 2 finer pixels, and its color is their mean. `color`: the
-/// plane of coarse.color, to write. Planes that are empty in `coarse` are left out. Only the CPU has this step;
-/// find_coarser calls it, and on CUDA computes the same.
+/// plane of coarse.color, to write. Planes that are empty in `coarse` are left out. Only the CPU has this
+/// step; find_coarser calls it, and on CUDA computes the same.
 template <class Backend>
 void mean_weights(Backend& backend, const LevelWeights& fine, const LevelWeights& coarse, int level,
                   CoarseEdges edges, View<std::uint32_t> color);

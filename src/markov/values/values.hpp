@@ -72,14 +72,15 @@ struct CostRises {
     after += same ? cost_after - cost : 0.0f;
   }
   /// Offset of the minimum, -0.5 to 0.5 labels: where two lines of opposite slopes through the three costs
-  /// meet. The costs of real images are rounder than that near their minimum, which draws offsets to whole
-  /// labels; the polynomial undoes this. It was fitted to rendered planes of several textures.
+  /// meet. Farther from their minimum, the costs of real images rise less than that, which draws offsets to
+  /// whole labels; the polynomial undoes this. It was fitted to rendered planes that face the camera, with
+  /// textures of several scales, because on slanted planes errors of both signs cancel out.
   PF_HD float offset() const {
     const float most = larger(before, after);
     const bool is_least = bool((before >= 0) & (after >= 0) & (most > 0));
     const float of_lines = is_least ? 0.5f * (before - after) / most : 0.0f;
     const float rest = 1 - 2 * magnitude(of_lines);
-    return of_lines * fma(0.75f * rest, rest, 1.0f);
+    return of_lines * fma(0.8f, rest, 1.0f);
   }
   PF_HD float mean() const { return 0.5f * (before + after); }
 };

@@ -30,11 +30,12 @@ struct ChunkSearch {
 /// Finds the periods of a row of blocks.
 void find_periods_of_row(View<const std::uint32_t> left, int disparities, const RepeatedBlocks& blocks, int j,
                          void* scratch) {
-  const int width = left.width, height = left.height, count = blocks.before.width;
+  const int width = left.width, height = left.height, all = blocks.before.width;
   const int y = block_center(j, height);
-  int* const sums = static_cast<int*>(scratch);  // of the differences of the columns before each one
-  std::uint16_t* const columns = reinterpret_cast<std::uint16_t*>(sums + width + 1);  // their differences
-  std::uint8_t* const gray = reinterpret_cast<std::uint8_t*>(columns + width);
+  // Differences of columns, and the sums of the windows that begin at each column.
+  std::uint16_t* const columns = static_cast<std::uint16_t*>(scratch);
+  std::uint16_t* const windows = columns + repetition_columns(width);
+  std::uint8_t* const gray = reinterpret_cast<std::uint8_t*>(windows + repetition_columns(width));
   int rows = 0;
   for (int dy = -period_radius; dy <= period_radius; dy += 2) {
     if (y + dy < 0 || y + dy >= height) continue;
@@ -42,27 +43,33 @@ void find_periods_of_row(View<const std::uint32_t> left, int disparities, const 
     std::uint8_t* const row = gray + rows++ * width;
     for (int x = 0; x < width; ++x) row[x] = std::uint8_t(gray_value(colors[x]));
   }
-  for (int i0 = 0; i0 < count; i0 += repetition_chunk) {
-    const int n = smaller(repetition_chunk, count - i0);
+  for (int i0 = 0; i0 < all; i0 += repetition_chunk) {
+    const int n = smaller(repetition_chunk, all - i0);
     ChunkSearch before(n), after(n);
-    for (int shift = 1; shift <= disparities; ++shift) {
-      // Columns that the windows of the chunk reach, in both directions.
-      const int first = larger(block_center(i0, width) - period_radius - shift, 0);
-      const int last = smaller(block_center(i0 + n - 1, width) + period_radius + 1, width - shift);
-      for (int x = first; x < last; ++x) columns[x] = 0;
-      for (int k = 0; k < rows; ++k) {
-        const std::uint8_t *const a = gray + k * width, *const b = a + shift;
+    for (int shift = 1; shift <= smaller(disparities, width); ++shift) {
+      // Columns that the windows of the chunk reach, in both directions. Those outside the image count 0.
+      constexpr int side = 2 * period_radius + 1;
+      const int first = block_center(i0, width) - period_radius - shift;
+      const int count = block_center(i0 + n - 1, width) + period_radius + 1 - first;
+      const int begin = clamp(-first, 0, count), end = clamp(width - shift - first, begin, count);
+      for (int k = 0; k < count + side; ++k) columns[k] = 0;
+      for (int row = 0; row < rows; ++row) {
+        const std::uint8_t *const a = gray + row * width + first, *const b = a + shift;
 #pragma GCC ivdep
-        for (int x = first; x < last; ++x)
-          columns[x] = std::uint16_t(columns[x] + (larger(a[x], b[x]) - smaller(a[x], b[x])));
+        for (int k = begin; k < end; ++k)
+          columns[k] = std::uint16_t(columns[k] + (larger(a[k], b[k]) - smaller(a[k], b[k])));
       }
-      int sum = 0;
-      for (int x = first; x < last; ++x) sums[x] = sum, sum += columns[x];
-      if (last > first) sums[last] = sum;
+      // The sum of a window fits in 16 bits: 17 columns of 9 differences.
+      const auto add = [=](const std::uint16_t* from, int distance) {
+        const std::uint16_t* const other = from + distance;
+#pragma GCC ivdep
+        for (int k = 0; k < count + side - distance; ++k) windows[k] = std::uint16_t(windows[k] + other[k]);
+      };
+      for (int k = 0; k < count + side; ++k) windows[k] = columns[k];
+      add(columns, 1), add(windows, 2), add(windows, 4), add(windows, 8), add(columns, side - 1);
       const auto find_window = [&](ChunkSearch& search, int i, int from) {
-        const int begin = larger(from, 0), end = smaller(from + 2 * period_radius + 1, width - shift);
-        search.columns[i] = end - begin;
-        search.sum[i] = end > begin ? sums[end] - sums[begin] : 0;
+        search.columns[i] = smaller(from + side, width - shift) - larger(from, 0);
+        search.sum[i] = windows[from - first];
       };
       for (int i = 0; i < n; ++i) {
         const int from = block_center(i0 + i, width) - period_radius;

@@ -47,10 +47,12 @@ template <class Backend>
 void withhold_repeated(Backend& backend, View<const std::uint8_t> repeated, float least,
                        View<std::uint8_t> valid, View<float> confidence);
 
-/// Bytes of scratch memory for each CPU thread: sums of gray differences, the differences, and rows of gray
+/// Columns that the CPU keeps of a shift: those of the image, and as many as it is moved by.
+inline int repetition_columns(int width) { return 2 * width + 64; }
+/// Bytes of scratch memory for each CPU thread: the columns' differences, their sums, and rows of gray
 /// values.
 inline std::size_t repetition_scratch(int width) {
-  return sizeof(int) * std::size_t(width + 1) + (sizeof(std::uint16_t) + 9) * std::size_t(width);
+  return 2 * sizeof(std::uint16_t) * std::size_t(repetition_columns(width)) + 9 * std::size_t(width);
 }
 
 // Shared by both backends. Periods are found in whole gray values. The luma of matches is 4 times as fine.

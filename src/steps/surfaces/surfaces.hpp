@@ -111,7 +111,7 @@ struct SurfaceSum {
   /// The mean. Small offsets become 0, so that surfaces that face the camera keep whole disparities.
   PF_HD float disparity() const {
     const float offset = clamp(sum / (weight > 0 ? weight : 1.0f), -0.5f, 0.5f);
-    return whole + (magnitude(offset) < 0.07f ? 0.0f : offset);
+    return whole + (magnitude(offset) < 0.06f ? 0.0f : offset);
   }
 };
 
