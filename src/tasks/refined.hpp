@@ -93,6 +93,7 @@ class RefinedFlow : public Solver {
         at_once_(Solver::applies_least && !options.fill),
         slots_(method.frames),
         uses_back_(uses_back(method)),
+        is_rough_(is_rough(method)),
         has_bars_(has_bars(options.planes())) {
     if (has_bars_ && !has_error_bars(method))
       fail(ErrorCode::invalid_argument, "error bars (covariance, outlier, cause) are only for ",
@@ -149,6 +150,13 @@ class RefinedFlow : public Solver {
     const VariationalRefinement& refinement = refinement_of(method);
     return refinement.refine > 0 && refinement.refine_back && method.frames == 2;
   }
+  /// Whether the flow is not refined, or loses fast objects.
+  template <class Method>
+  static bool is_rough(const Method& method) {
+    if constexpr (requires { method.matches; })
+      if (method.matches == UseOfMatches::never || method.frames != 2) return true;
+    return refinement_of(method).refine == 0;
+  }
   /// Runs solve(flow, trust) and the refinement.
   template <class Solve>
   void refine(int first, FlowField& result, Solve solve) {
@@ -188,8 +196,8 @@ class RefinedFlow : public Solver {
         error_model(bool(back.u)), bars_of(result), deviation_);
   }
   const FlowErrorModel& error_model(bool with_back) const {
-    if (with_back) return refiner_ ? flow_errors_with_back : unrefined_flow_errors_with_back;
-    return refiner_ ? flow_errors_without_back : unrefined_flow_errors_without_back;
+    if (with_back) return is_rough_ ? rough_flow_errors_with_back : flow_errors_with_back;
+    return is_rough_ ? rough_flow_errors_without_back : flow_errors_without_back;
   }
   /// The planes of the error bars: of the result, or the solver's own if the result lacks them.
   FlowErrorBars bars_of(FlowField& result) const {
@@ -206,7 +214,9 @@ class RefinedFlow : public Solver {
   const float fb_check_, least_;
   const bool at_once_;  // whether the solver itself applies least_
   const int slots_;
-  const bool uses_back_, has_bars_;
+  const bool uses_back_;
+  const bool is_rough_;  // which constants the error bars take
+  const bool has_bars_;
   std::optional<FlowRefiner<Backend>> refiner_;
   FlowPlanes back_;      // flow of the second frame for the refinement, unless the solver keeps it
   FlowPlanes backward_;  // flow from the second frame to the first

@@ -103,7 +103,7 @@ inline std::array<Preset<BeliefPropagation<StereoEnergy>>, 4> presets(
     const BeliefPropagation<StereoEnergy>&) {
   using Method = BeliefPropagation<StereoEnergy>;
   Method fast, accurate;
-  fast.energy.smoothness.beta = 0.85f;
+  fast.energy.smoothness.beta = 0.8f;
   fast.levels = 7;
   fast.surfaces.slant = Slant::quick;
   fast.iterations = 2;
