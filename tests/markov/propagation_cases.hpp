@@ -81,11 +81,11 @@ std::vector<Case<StereoEnergy>> stereo_cases() {
   struct {
     Size size;
     int disparities, least;
-  } constexpr images[] = {{{1, 9}, 1, 0},   {{9, 1}, 15, -7}, {{2, 2}, 3, -1},    {{5, 3}, 2, 0},
-                          {{1, 1}, 1, 0},   {{3, 3}, 5, -2},  {{16, 5}, 15, 0},   {{17, 4}, 16, 0},
-                          {{11, 7}, 17, 8}, {{18, 3}, 33, 0}, {{36, 2}, 70, -34}, {{23, 11}, 15, 0},
-                          {{67, 5}, 6, -3}, {{2, 1}, 2, 0},   {{140, 3}, 4, -1},
-                          {{255, 2}, 3, 0}};  // half rows as long as those in memory
+  } constexpr images[] = {
+      {{1, 9}, 1, 0},     {{9, 1}, 15, -7},  {{2, 2}, 3, -1},  {{5, 3}, 2, 0},   {{1, 1}, 1, 0},
+      {{3, 3}, 5, -2},    {{16, 5}, 15, 0},  {{17, 4}, 16, 0}, {{11, 7}, 17, 8}, {{18, 3}, 33, 0},
+      {{36, 2}, 70, -34}, {{23, 11}, 15, 0}, {{67, 5}, 6, -3}, {{2, 1}, 2, 0},   {{140, 3}, 4, -1},
+      {{255, 2}, 3, 0}};  // half rows as long as those in memory
   std::vector<Case<StereoEnergy>> cases;
   unsigned seed = 0;
   for (const Smoothness& smoothness : every_smoothness())

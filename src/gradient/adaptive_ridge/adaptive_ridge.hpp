@@ -102,8 +102,7 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
   /// flow at level 0, or null.
   void solve(int first, const FlowView* start, FlowPlanes result, Trust trust, Purpose) {
     if (back_.u) {
-      descend(1 - first, no_motion_, int(flows_.size()) - 1, back_,
-              of_pair(method_.spacing, normal_, 3));
+      descend(1 - first, no_motion_, int(flows_.size()) - 1, back_, of_pair(method_.spacing, normal_, 3));
       complete(back_);
     }
     find_flow(first, start, result, trust);
@@ -170,7 +169,8 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
   }
 
   void descend_to_result(int first, FlowPlanes start, int coarsest, FlowPlanes result) {
-    if (method_.frames == 2) return descend(first, start, coarsest, result, of_pair(method_.spacing, normal_));
+    if (method_.frames == 2)
+      return descend(first, start, coarsest, result, of_pair(method_.spacing, normal_));
     descend(first, start, coarsest, flows_of_.of_pair, of_pair(1, flows_of_.pair));
     descend(first, flows_of_.of_pair, 0, flows_of_.of_more, {method_.frames, 0, more_iterations, 1, normal_});
     mix_steady<Backend>(backend_, flows_of_, steady_cells_, result);

@@ -38,7 +38,7 @@ constexpr int start_warps = 8;
 __device__ int group_of_lanes() { return (int(blockIdx.x) * block_threads + int(threadIdx.x)) / patch_lanes; }
 
 /// A block finds the best of a seed's random starts.
-__global__ void __launch_bounds__(warp * start_warps)
+__global__ void __launch_bounds__(warp* start_warps)
     start_matches_kernel(const __grid_constant__ MatchLevel level, int starts) {
   begin_kernel();
   __shared__ int least_of[start_warps];
@@ -239,8 +239,8 @@ template <class Backend>
 void search_level(Backend& cuda, const LevelSearch& search) {
   const SeedGrid& grid = search.level.grid;
   if (search.is_coarsest)
-    cuda.launch(start_matches_kernel, dim3(unsigned(grid.count()), 2), dim3(warp * start_warps), 0, search.level,
-                random_starts(grid));
+    cuda.launch(start_matches_kernel, dim3(unsigned(grid.count()), 2), dim3(warp * start_warps), 0,
+                search.level, random_starts(grid));
   if (search.is_coarsest && grid.count() <= few_seeds) {
     cuda.launch(improve_few_kernel, dim3(2), dim3(blocks_for(grid.count(), warp / patch_lanes) * warp), 0,
                 search);

@@ -145,7 +145,8 @@ void build_equations(Backend& cpu, const ComparedFrames& frames, const Refinemen
   cpu.few_rows(flow.u.height, [=](RowRange rows, void* scratch) {
     float* const memory = static_cast<float*>(scratch);
     const Band band{frames, flow, back, memory};
-    const Weights weights{frames, planes, flow, smoothness, memory + data_rows * refinement_pitch(flow.u.width)};
+    const Weights weights{frames, planes, flow, smoothness,
+                          memory + data_rows * refinement_pitch(flow.u.width)};
     DataRows data(band, rows);
     if (!rows.continues && rows.begin > 0) weights.weigh(rows.begin - 1);
     for (int y = rows.begin; y < rows.end; ++y) {

@@ -68,8 +68,8 @@ __device__ void weigh_tile(const ComparedFrames& frames, const TileSlopes& slope
     if (row >= rows) break;
     const bool is_inside = own_x >= 0 && own_y >= 0 && own_x <= right_most && own_y <= bottom;
     // Threads outside the image load values of the nearest pixel. Without branches, all loads come at once.
-    const int x = clamp(own_x, 0, right_most), y = clamp(own_y, 0, bottom), right = smaller(x + 1, right_most),
-              below = smaller(y + 1, bottom);
+    const int x = clamp(own_x, 0, right_most), y = clamp(own_y, 0, bottom),
+              right = smaller(x + 1, right_most), below = smaller(y + 1, bottom);
     const float u = flow.u(x, y), v = flow.v(x, y), u_right = flow.u(right, y), v_right = flow.v(right, y),
                 u_below = flow.u(x, below), v_below = flow.v(x, below);
     ColorEdges edges[1];

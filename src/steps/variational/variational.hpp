@@ -57,8 +57,8 @@ struct RefinementPlanes {
   /// Lends what a warp does not need after its relaxation.
   void lend_after_relaxation(SharedWorkspace& to) const {
     to.lend(turns[0]);
-    for (const View<float>& plane : {equations.xx, equations.xy, equations.yy, equations.side_u,
-                                     equations.side_v, weight_x, weight_y})
+    for (const View<float>& plane :
+         {equations.xx, equations.xy, equations.yy, equations.side_u, equations.side_v, weight_x, weight_y})
       to.lend(plane);
   }
 };

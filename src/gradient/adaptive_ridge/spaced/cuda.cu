@@ -160,8 +160,8 @@ struct GridTile {
       return start(near(cell_y * cell_side, y0), near(cell_x * cell_side, x0));
     };
     const int thread = int(threadIdx.x);
-    store_cells(out.cells, solutions.u[0], solutions.v[0], solutions.weight[0], width, grid.width, grid.height,
-                x0, y0, width, height, thread, threads, of_cell);
+    store_cells(out.cells, solutions.u[0], solutions.v[0], solutions.weight[0], width, grid.width,
+                grid.height, x0, y0, width, height, thread, threads, of_cell);
     if (out.with_luma)  // on different warps from the cells above
       store_lumas(out.cells, luma, x0, y0, width, height, (thread + threads / 2) % threads, threads);
   }
