@@ -35,7 +35,7 @@ class PictureNumbers {
   /// frame is missing between them.
   std::int64_t missing() {
     std::ranges::sort(numbers_);
-    const auto end = std::ranges::unique(numbers_).begin();
+    const auto end = std::unique(numbers_.begin(), numbers_.end());
     std::int64_t step = std::numeric_limits<std::int64_t>::max(), all = end != numbers_.end();
     for (int round = 0; round < 2; ++round)
       for (auto at = numbers_.begin() + 1; numbers_.size() > 1 && at < end; ++at) {

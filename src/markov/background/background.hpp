@@ -138,20 +138,20 @@ enum Number {
   is_colored,     // colors are compared
   has_mask,       // BackgroundRow::before has the labels of a frame before the newest one
   had_frame,      // it will have them
-  noise,          // of the frame, in units of 1/16 luma: see light.hpp
+  frame_noise,    // of the frame, in units of 1/16 luma: see light.hpp
   number_count
 };
 
 /// Least spread of a pixel in the newest frame: noise within it is not motion.
 PF_HD int least_spread_of(const Background& background) {
   constexpr int noise_spread = 2;  // in units of the noise
-  return larger(background.least_spread, noise_spread * background.number(noise));
+  return larger(background.least_spread, noise_spread * background.number(frame_noise));
 }
 /// Least distance at which a pixel has left its samples: noise below it is not flicker. Leaves usually move it
 /// farther than `most_departure` lumas.
 PF_HD int least_departure(const Background& background) {
   constexpr int noise_departure = 12, most_departure = 12;  // in units of the noise; in lumas
-  const int sixteenths = noise_departure * background.number(noise);
+  const int sixteenths = noise_departure * background.number(frame_noise);
   return smaller((sixteenths + spread_unit - 1) / spread_unit, most_departure);
 }
 /// A spread that is larger than the least one by `more`, if most_spread allows it.

@@ -85,7 +85,7 @@ void store_noise(const Grid& grid, const Background& background) {
     if (is_quartile(upto + counts[bin], upto, all)) quartile = bin;
     upto += counts[bin];
   }
-  background.numbers.data[noise] = smaller(quartile, most_noise);
+  background.numbers.data[frame_noise] = smaller(quartile, most_noise);
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ __global__ void gain_kernel(View<const std::uint8_t> luma, Background background
   if (all < least_grid) {
     if (thread == 0) {
       store_numbers(background, -1, -1);
-      background.numbers.data[noise] = 0;
+      background.numbers.data[frame_noise] = 0;
     }
     return;
   }
@@ -96,7 +96,7 @@ __global__ void gain_kernel(View<const std::uint8_t> luma, Background background
   __syncthreads();
   sum_up(upto, sums);
   if (thread < noise_bins && is_quartile(upto[thread], thread > 0 ? upto[thread - 1] : 0, all))
-    background.numbers.data[noise] = smaller(thread, most_noise);
+    background.numbers.data[frame_noise] = smaller(thread, most_noise);
 }
 
 constexpr int tiles_of_block = 8;
