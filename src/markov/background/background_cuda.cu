@@ -30,6 +30,21 @@ struct FourPixels {
   }
 };
 
+/// Converts four pixels of a frame's row, from (x, y) on.
+template <class Sample, int Channels, int Red>
+__device__ void store_bytes(const Frame& frame, Scale scale, const FrameBytes& to, int x, int y) {
+  const FourPixels<Sample, Channels> pixels(row_of<Sample>(frame, y), x, to.luma.width);
+  const auto store = [&](View<std::uint8_t> plane, auto value_of) {
+    std::uint32_t word = 0;
+    each_pixel([&](int i) { put_byte(word, i, luma_byte(value_of(i))); });
+    word_at(plane.row(y) + x) = word;
+  };
+  store(to.luma, [&](int i) { return luma_of(pixels.samples, i, Channels, Red, scale); });
+  if (!to.blue.data) return;
+  store(to.blue, [&](int i) { return channel_of(pixels.samples, i, 2, Channels, Red, scale); });
+  store(to.red, [&](int i) { return channel_of(pixels.samples, i, 0, Channels, Red, scale); });
+}
+
 /// blockIdx.z: index of the frame.
 __global__ void frame_bytes_kernel(Frame frame0, Frame frame1, FrameBytes bytes0, FrameBytes bytes1) {
   begin_kernel();
@@ -38,16 +53,7 @@ __global__ void frame_bytes_kernel(Frame frame0, Frame frame1, FrameBytes bytes0
   const int x = pixels_of_thread * own_x(), y = own_y();
   if (x >= to.luma.width || y >= to.luma.height) return;
   with_format(frame, [&]<class Sample, int Channels, int Red>(Scale scale) {
-    const FourPixels<Sample, Channels> pixels(row_of<Sample>(frame, y), x, to.luma.width);
-    const auto store = [&](View<std::uint8_t> plane, auto value_of) {
-      std::uint32_t word = 0;
-      each_pixel([&](int i) { put_byte(word, i, luma_byte(value_of(i))); });
-      word_at(plane.row(y) + x) = word;
-    };
-    store(to.luma, [&](int i) { return luma_of(pixels.samples, i, Channels, Red, scale); });
-    if (!to.blue.data) return;
-    store(to.blue, [&](int i) { return channel_of(pixels.samples, i, 2, Channels, Red, scale); });
-    store(to.red, [&](int i) { return channel_of(pixels.samples, i, 0, Channels, Red, scale); });
+    store_bytes<Sample, Channels, Red>(frame, scale, to, x, y);
   });
 }
 
