@@ -278,7 +278,8 @@ void add_video(App& program) {
                              "--speckle",
                              "--fill",
                              "--final-median",
-                             "--min-confidence"});
+                             "--min-confidence",
+                             "--finest-iterations"});
   command.examples({"video clip.mp4 -o flow.mp4", "video clip.mp4 -o seen.mp4 --view overlay --preset fast",
                     "video *.mp4 --flow-dir flows --flow-format jpg --resume"});
 }
