@@ -37,7 +37,7 @@ int main(void) {
   solve(PARAFIELD_FLOW, (parafield_field){.size = size, .width = W, .height = H, .u = {u, 0}, .v = {v, 0}});
   solve(PARAFIELD_STEREO, (parafield_field){.size = size, .width = W, .height = H, .d = {d, 0}});
   solve(PARAFIELD_DETECTION, (parafield_field){.size = size, .width = W, .height = H, .moving = {moving, 0}});
-  printf("flow (%.1f, %.1f) px, disparity %.1f px, moving %d\n", u[H / 2][W / 2], v[H / 2][W / 2],
+  printf("flow (%.1f, %.1f) px, disparity %.0f px, moving %d\n", u[H / 2][W / 2], v[H / 2][W / 2],
          d[H / 2][W / 2], moving[H / 2][W / 2]);
   return 0;
 }
