@@ -62,7 +62,8 @@ inline std::string cut(const FileBytes& file) {
 
 inline std::string damaged(std::uint64_t at) { return text("it is damaged at byte ", at); }
 
-/// What a file lacks that begins with `start`, if it is Ogg, GIF, FLV, ASF, MXF, IVF or MPEG; otherwise empty.
+/// Names what is missing in an Ogg, GIF, FLV, ASF, MXF, IVF or MPEG file that begins with `start`. Empty if
+/// nothing is, and for other formats.
 std::string missing_of_packets(FileBytes& file, std::string_view start);
 
 }  // namespace parafield::io

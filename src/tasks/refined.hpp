@@ -289,7 +289,7 @@ class RefinedDisparities : public Solver {
       if (repetition_.repeated) find_periods(backend_, Solver::colors(0), most_ - least_ + 1, repetition_);
     };
     // Periods take little of a GPU, and so do the coarse levels. A start is in the user's memory, which steps
-    // must not read while others run beside them.
+    // must not read while other steps run.
     if (repetition_.repeated && !start) {
       backend_.beside(find_all_periods, solve_both);
     } else {

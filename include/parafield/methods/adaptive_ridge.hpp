@@ -203,7 +203,7 @@ inline std::array<Preset<AdaptiveRidge>, 8> presets(const AdaptiveRidge&) {
              .sharpen = Sharpen::two_way,
              .refinement =
                  {.refine = 4, .refine_sweeps = 15, .refine_data = RefineData::color, .refine_back = true}},
-            "Lowest error, at four times the cost."},
+            "Lowest error, at five times the cost."},
            {"large-motion",
             {.finest_iterations = 2,
              .shrinkage = 0.7f,

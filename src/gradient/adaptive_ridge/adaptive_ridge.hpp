@@ -208,13 +208,13 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
     if (is_spaced()) enlarge_flow(backend_, flows_[0], result);
   }
 
-  /// Settings of `descend`: number of middle frames, iterations on coarser levels and on the finest, spacing of
-  /// the solutions, and memory for normal equations.
+  /// Settings of `descend`: number of middle frames, iterations on coarser levels and on the finest, spacing
+  /// of the solutions, and memory for normal equations.
   struct Pass {
     int frames, iterations, finest_iterations, spacing;
     const NormalPlanes& normal;
   };
-  /// With at most `most` iterations on a level.
+  /// Settings for two frames, with at most `most` iterations on a level.
   Pass of_pair(int spacing, const NormalPlanes& normal, int most = 100) const {
     return {2, smaller(method_.iterations, most), smaller(method_.iterations_at(0), most), spacing, normal};
   }

@@ -6,7 +6,8 @@
 
 // One launch, with one tile of the grid per block. Lower bound for a pair: for each pixel of the frames, 10
 // bytes are read (two frames, a quarter of u and v) and 6 written, which takes an H100 (3.0 TB/s) 1.6 us at
-// 640x480.
+// 640x480. Measured with ncu at commit 42f86014: 13 us, and 7 us for a small level, because the stages of a tile
+// wait for the flow and then for the frames.
 namespace parafield {
 namespace {
 
